@@ -69,7 +69,7 @@ impl Junk {
         self.percent = (1e4 * junk as f64 / self.statements.max(1) as f64).round() / 100.0;
     }
 
-    /// The figures as people read them.
+    /// The metrics as people read them.
     pub(crate) fn describe(&self) -> String {
         let counts = format!(
             "junk: {:.2} % of {} statements ({} pleasantries, {} fragments, {} undated); {} of {} \
@@ -123,6 +123,11 @@ fn begins(text: &str, phrase: &str) -> bool {
     text.strip_prefix(' ')
         .and_then(|text| text.strip_prefix(phrase))
         .is_some_and(|rest| rest.starts_with(' '))
+}
+
+/// Whether a statement that stands alone, such as a memory, is junk.
+pub(crate) fn is_junk(statement: &str) -> bool {
+    is_fragment(statement) || has_pleasantry(statement) || is_undated(statement)
 }
 
 fn is_fragment(statement: &str) -> bool {

@@ -210,7 +210,7 @@ impl Compacted {
     }
 }
 
-/// The figures as people read them.
+/// The metrics as people read them.
 pub fn describe(kept: &Kept) -> String {
     let mut lines = vec![format!(
         "kept at one part in {}: {:.1} % of {} statements",

@@ -1,8 +1,11 @@
 //! The benchmarks of `oneiro bench`: the engine compared with a minimal SQLite loop that does the
 //! same work on the same machine in the same run.
 
+pub mod agents;
 pub mod context;
+mod dataset;
 mod distractors;
+pub mod dreams;
 pub mod evidence;
 pub mod http;
 pub mod junk;
@@ -10,6 +13,8 @@ pub mod kept;
 pub mod load;
 mod locomo;
 mod machine;
+pub mod memory;
+pub mod notes;
 mod processes;
 mod raw;
 pub mod recall;

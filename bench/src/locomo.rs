@@ -1,7 +1,8 @@
 //! LoCoMo: long conversations of two people, with questions and the turns that answer them. Passed
 //! as a file, never shipped.
 
-use oneiro::{Error, Result, Timestamp};
+use crate::dataset;
+use oneiro::{NewMessage, NewSession, Oneiro, Result, Role, SessionId, Timestamp};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::path::Path;
@@ -37,14 +38,32 @@ pub(crate) struct Asked {
 
 /// Reads the file.
 pub(crate) fn read(path: &Path) -> Result<Vec<Conversation>> {
-    let bad = |why: String| {
-        Error::field("data", format!("{}: {why}", path.display()))
-            .remedy("give the file locomo10.json of the LoCoMo data set")
+    parse(path, &dataset::read_list(path)?)
+}
+
+/// Reads the conversations of the file `path`.
+pub(crate) fn parse(path: &Path, samples: &[Value]) -> Result<Vec<Conversation>> {
+    let read = |(number, sample): (usize, &Value)| {
+        let problem = || format!("conversation {number} is not in the form of LoCoMo");
+        conversation(sample).ok_or_else(|| dataset::invalid(path, problem()))
     };
-    let bytes = std::fs::read(path).map_err(|error| bad(error.to_string()))?;
-    let data: Value = serde_json::from_slice(&bytes).map_err(|error| bad(error.to_string()))?;
-    let samples = data.as_array().ok_or_else(|| bad("is not a list of conversations".into()))?;
-    samples.iter().map(|sample| conversation(sample).ok_or_else(|| bad("is cut".into()))).collect()
+    samples.iter().enumerate().map(read).collect()
+}
+
+/// Appends a conversation: one session per sitting, the speaker as `name`. Repeated loads add
+/// nothing.
+pub(crate) fn load(oneiro: &Oneiro, conversation: &Conversation, prefix: &str) -> Result<()> {
+    for talk in &conversation.sessions {
+        let id = SessionId::new(format!("{prefix}session-{}", talk.number))?;
+        let messages = talk.turns.iter().map(|turn| {
+            let mut message = NewMessage::text(Role::User, &turn.text);
+            message.body.insert("name".to_owned(), turn.speaker.as_str().into());
+            message.at(talk.at).external_id(format!("{prefix}{}", turn.id))
+        });
+        let create = NewSession { started_at: Some(talk.at), ..NewSession::with_id(id.clone()) };
+        oneiro.messages().append_or_create(&id, messages.collect(), create)?;
+    }
+    oneiro.index().catch_up(&mut |_, _| {})
 }
 
 fn conversation(sample: &Value) -> Option<Conversation> {

@@ -15,8 +15,17 @@ pub(crate) fn resident_mb() -> f64 {
 
 /// Resident memory of a process in megabytes.
 pub(crate) fn resident_mb_of(process: &str) -> f64 {
+    status_mb(process, "VmRSS:")
+}
+
+/// The most resident memory that this process ever had, in megabytes.
+pub(crate) fn peak_mb() -> f64 {
+    status_mb("self", "VmHWM:")
+}
+
+fn status_mb(process: &str, field: &str) -> f64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let line = status.lines().find_map(|line| line.strip_prefix(field));
     let kilobytes: f64 =
         line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0.0);
     (kilobytes / 1024.0 * 10.0).round() / 10.0

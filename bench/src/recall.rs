@@ -1,23 +1,25 @@
 //! `oneiro bench recall`: appends conversations, searches for their questions, and measures how
 //! much of the evidence is found.
 
-use crate::distractors;
+mod agents;
+
 use crate::locomo::{self, Asked, Conversation};
-use oneiro::{
-    Error, Found, NewMessage, NewSession, Oneiro, Options, Result, Role, SearchRequest, SessionId,
-    SpaceName, Target,
-};
+use crate::search::percentile;
+use crate::{agents as transcripts, dataset, distractors};
+use oneiro::{Error, Found, Oneiro, Options, Result, SearchRequest, SpaceName, Target};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// The conversations to use.
+pub use agents::{AgentRecall, AskedQuestion, Confidence, GroupMetrics, Ranks};
+
+/// Whose questions to ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Split {
-    /// For tuning weights: 0, 2, 4, 6, 8.
+    /// For tuning weights: conversations 0, 2, 4, 6, 8; transcripts of the half `tune`.
     Dev,
-    /// For reporting; nothing may be tuned on them: 1, 3, 5, 7, 9.
+    /// For reporting; nothing may be tuned on them: 1, 3, 5, 7, 9; the half `held_out`.
     Test,
     /// All of them.
     All,
@@ -25,9 +27,9 @@ pub enum Split {
 
 /// The configuration.
 pub struct RecallRequest {
-    /// The file of conversations.
+    /// The file of conversations or transcripts.
     pub data: PathBuf,
-    /// The conversations to use.
+    /// Whose questions to ask.
     pub split: Split,
     /// The folder of the spaces, one per conversation; temporary if absent.
     pub store: Option<String>,
@@ -65,7 +67,17 @@ pub struct RecallMetrics {
 
 /// The results.
 #[derive(Debug, Clone, Serialize)]
-pub struct Recall {
+#[serde(untagged)]
+pub enum Recall {
+    /// Of LoCoMo's conversations.
+    Conversations(ConversationRecall),
+    /// Of transcripts of agents.
+    Agents(Box<AgentRecall>),
+}
+
+/// The results for LoCoMo's conversations.
+#[derive(Debug, Clone, Serialize)]
+pub struct ConversationRecall {
     /// Over categories 1 to 4.
     #[serde(flatten)]
     pub figures: RecallMetrics,
@@ -79,26 +91,41 @@ pub struct Recall {
 
 const HIT_LIMIT: usize = 20;
 
-/// Runs the benchmark.
+/// Runs the benchmark that fits the data.
 pub fn run(request: &RecallRequest, say: &mut dyn FnMut(&str)) -> Result<Recall> {
     let temporary = tempfile::tempdir().map_err(|error| Error::internal(error.to_string()))?;
     let store = match &request.store {
         Some(store) => store.clone(),
         None => temporary.path().to_string_lossy().into_owned(),
     };
+    let list = dataset::read_list(&request.data)?;
+    if transcripts::is_transcripts(&list) {
+        let data = transcripts::parse(&request.data, list)?;
+        let measured = agents::run(request, &store, &data, say)?;
+        return Ok(Recall::Agents(Box::new(measured)));
+    }
+    let data = locomo::parse(&request.data, &list)?;
+    run_conversations(request, &store, &data, say).map(Recall::Conversations)
+}
+
+fn run_conversations(
+    request: &RecallRequest,
+    store: &str,
+    data: &[Conversation],
+    say: &mut dyn FnMut(&str),
+) -> Result<ConversationRecall> {
     let mut asked: Vec<(u64, RecallMetrics)> = Vec::new();
     let mut times = Vec::new();
-    let data = locomo::read(&request.data)?;
     let shared = match request.distractors {
         0 => None,
         count => {
             let space = SpaceName::new("locomo-all")?;
-            let target = Target::parse(&store, Some(&space))?;
+            let target = Target::parse(store, Some(&space))?;
             let oneiro = Oneiro::open(&target, request.options.clone())?;
             // A space that was filled before is reused.
             if oneiro.stats()?.messages == 0 {
                 say("distractors");
-                distractors::add(&oneiro, &data, count)?;
+                distractors::add(&oneiro, data, count)?;
             }
             Some(oneiro)
         }
@@ -117,11 +144,11 @@ pub fn run(request: &RecallRequest, say: &mut dyn FnMut(&str)) -> Result<Recall>
             Some(oneiro) => oneiro.clone(),
             None => {
                 let space = SpaceName::new(&format!("locomo-{number}"))?;
-                Oneiro::open(&Target::parse(&store, Some(&space))?, request.options.clone())?
+                Oneiro::open(&Target::parse(store, Some(&space))?, request.options.clone())?
             }
         };
         let prefix = if shared.is_some() { format!("{number}/") } else { String::new() };
-        load(&oneiro, conversation, &prefix)?;
+        locomo::load(&oneiro, conversation, &prefix)?;
         for question in &conversation.questions {
             let search = SearchRequest {
                 limit: HIT_LIMIT,
@@ -134,41 +161,20 @@ pub fn run(request: &RecallRequest, say: &mut dyn FnMut(&str)) -> Result<Recall>
             asked.push((question.category, measure(question, &prefix, &found)));
         }
     }
-    times.sort_by(f64::total_cmp);
-    let at = |percentile: f64| {
-        let index = (times.len() as f64 * percentile) as usize;
-        times.get(index.min(times.len().saturating_sub(1))).copied().unwrap_or(0.0)
-    };
     let mut by_category: BTreeMap<u64, Vec<&RecallMetrics>> = BTreeMap::new();
     for (category, figures) in &asked {
         by_category.entry(*category).or_default().push(figures);
     }
     let answerable = asked.iter().filter(|(category, _)| (1..=4).contains(category));
-    Ok(Recall {
+    Ok(ConversationRecall {
         figures: mean(answerable.map(|(_, figures)| figures)),
         by_category: by_category
             .into_iter()
             .map(|(category, figures)| (category, mean(figures.into_iter())))
             .collect(),
-        p50_ms: at(0.5),
-        p95_ms: at(0.95),
+        p50_ms: percentile(&mut times, 0.5),
+        p95_ms: percentile(&mut times, 0.95),
     })
-}
-
-/// Appends a conversation: one session per sitting, the speaker as `name`. Repeated loads add
-/// nothing.
-fn load(oneiro: &Oneiro, conversation: &Conversation, prefix: &str) -> Result<()> {
-    for talk in &conversation.sessions {
-        let id = SessionId::new(format!("{prefix}session-{}", talk.number))?;
-        let messages = talk.turns.iter().map(|turn| {
-            let mut message = NewMessage::text(Role::User, &turn.text);
-            message.body.insert("name".to_owned(), turn.speaker.as_str().into());
-            message.at(talk.at).external_id(format!("{prefix}{}", turn.id))
-        });
-        let create = NewSession { started_at: Some(talk.at), ..NewSession::with_id(id.clone()) };
-        oneiro.messages().append_or_create(&id, messages.collect(), create)?;
-    }
-    oneiro.index().catch_up(&mut |_, _| {})
 }
 
 fn measure(asked: &Asked, prefix: &str, found: &Found) -> RecallMetrics {
@@ -232,6 +238,13 @@ fn mean<'f>(all: impl Iterator<Item = &'f RecallMetrics>) -> RecallMetrics {
 
 /// Formats the metrics for people.
 pub fn describe(recall: &Recall) -> String {
+    match recall {
+        Recall::Conversations(recall) => describe_conversations(recall),
+        Recall::Agents(recall) => agents::describe(recall),
+    }
+}
+
+fn describe_conversations(recall: &ConversationRecall) -> String {
     let line = |name: &str, f: &RecallMetrics| {
         format!(
             "{name:<12} {:>5} {:>7.2} {:>7.2} {:>7.2} {:>7.2} {:>7.2} {:>7.2}",

@@ -1,6 +1,7 @@
 """What a schema cannot say: how fields of one request hang together, and with the time of day."""
 
 import re
+import urllib.parse
 
 import schemathesis
 
@@ -44,8 +45,18 @@ def before_call(context, case, kwargs):
             body["lineage"] = None
     # Nor is it its own branch, or what goes on from it.
     branches = ("/v1/sessions/{id}/branch", "/v1/sessions/{id}/split")
-    if case.path in branches and body.get("id") == case.path_parameters.get("id"):
-        body["id"] = None
+    if case.path in branches and body.get("id") is not None:
+        # The id in the path may be percent-encoded already.
+        own = str(case.path_parameters.get("id"))
+        if body["id"] in (own, urllib.parse.unquote(own)):
+            body["id"] = None
+    # What only memories have is asked of memories.
+    if case.path == "/v1/search" and any(body.get(name) for name in ("history", "at", "known_at")):
+        kinds = body.get("kinds")
+        if isinstance(kinds, list) and "memory" not in kinds:
+            kinds.append("memory")
+        elif kinds is None:
+            body["kinds"] = ["memory"]
     # A token ends, and a pause ends, in the future.
     future = {"/v1/tokens": "expires_at", "/v1/capture/pause": "until"}.get(case.path)
     time = body.get(future)

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from mcp import MCPError
+from mcp import Client, MCPError
 from test_mcp import text, tokens, user
 
 pytestmark = pytest.mark.anyio
@@ -131,8 +131,8 @@ async def test_summaries_are_resources(store, connect):
             assert content.mime_type == "text/markdown"
             assert content.text.startswith(f"# {resource.name}\n")
             assert "kayak" in content.text
-        (template,) = (await client.list_resource_templates()).resource_templates
-        assert template.uri_template == "oneiro://summary/{id}"
+        templates = (await client.list_resource_templates()).resource_templates
+        assert {one.uri_template for one in templates} == {"oneiro://summary/{id}", "oneiro://note/{name}"}
         with pytest.raises(MCPError) as missing:
             await client.read_resource("oneiro://summary/sum_nosuch")
         assert missing.value.error.code in (-32002, -32602)
@@ -143,9 +143,22 @@ async def test_the_list_is_small(store, connect):
     async with connect() as client:
         tools = (await client.list_tools()).tools
         assert {"session_search", "session_expand", "memory_context"} <= {tool.name for tool in tools}
-        assert len(tools) <= 10
+        assert len(tools) <= 11
+        assert "memory_dream" not in {tool.name for tool in tools}, "a tool for hosts"
         shown = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools]
         assert tokens(json.dumps(shown, separators=(",", ":"))) < 3000
+
+
+async def test_the_profile_of_hosts_lists_the_tools_for_hosts_too(store, place):
+    store.append("s", user("tea"))
+    host = f"{place}?profile=host" if isinstance(place, str) else store.stdio("--profile", "host")
+    listed = []
+    for where in (place, host):
+        async with Client(where, read_timeout_seconds=30) as client:
+            listed.append({tool.name for tool in (await client.list_tools()).tools})
+            # A profile is what is shown, not what is allowed.
+            await call(client, "memory_dream")
+    assert listed[1] - listed[0] == {"memory_dream"}
 
 
 async def test_a_session_is_condensed_around_a_query(store, connect):

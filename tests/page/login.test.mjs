@@ -43,6 +43,43 @@ test("a wrong token is refused, a valid one logs in, and logging out removes the
   });
 });
 
+test("a token that may only read shows memories without anything that changes them", async () => {
+  const create = async (role) => JSON.parse(await server.run("--space", "demo", "token", "create", "--role", role, "--json")).token;
+  const [reader, writer] = [await create("read"), await create("write")];
+  const logIn = async (page, token) => {
+    await page.goto(`${server.url}/login?next=${encodeURIComponent("/review")}`);
+    await page.locator("#token").fill(token);
+    await page.getByRole("button", { name: "Log in" }).click();
+    await page.waitForURL(`${server.url}/review`);
+    await live(page);
+  };
+  await visit(browser, {}, async (page) => {
+    await logIn(page, reader);
+    assert.ok(await page.locator("#statement").textContent());
+    assert.match(await page.locator(".candidate").textContent(), /may only read/);
+    assert.equal(await page.locator("main form").count(), 0);
+    await page.locator(".known a").first().click();
+    await page.waitForURL(/\/memories\/mem_/);
+    assert.equal(await page.locator("main form").count(), 0);
+  });
+  // A form of one login is refused in another.
+  await visit(browser, { allowed: (text) => text.includes("403") }, async (page, context) => {
+    await logIn(page, writer);
+    await page.locator("input[name=form_token]").evaluateAll((fields) => fields.forEach((field) => (field.value = "0".repeat(64))));
+    await page.getByRole("button", { name: /^Reject/ }).click();
+    await page.waitForSelector("[data-view=problem]");
+    await page.goto(`${server.url}/review`);
+    await live(page);
+    const before = await page.locator("#statement").textContent();
+    await page.getByRole("button", { name: /^Reject/ }).click();
+    await page.waitForURL(/did=op_/);
+    assert.notEqual(await page.locator("#statement").textContent(), before);
+    await context.clearCookies();
+    await page.getByRole("button", { name: /^Reject/ }).click();
+    await page.waitForURL(/\/login/);
+  });
+});
+
 test("a revoked token no longer opens a page", async () => {
   const made = JSON.parse(await server.run("--space", "demo", "token", "create", "--role", "read", "--json"));
   const refused = (text) => text.includes("401");

@@ -60,3 +60,12 @@ test("a picture of a context window", async () => {
   const id = encodeURIComponent(await mostSummarised());
   await assertPicture(`/sessions/${id}/window?budget=8000`, "context", "#window-count");
 });
+
+test("a picture of the review", async () => {
+  await assertPicture("/review", "review", "#known");
+});
+
+test("a picture of why a memory is believed", async () => {
+  const { items } = await server.ask("GET", "/v1/memories?subject=Mira&project=running&status=active");
+  await assertPicture(`/memories/${items[0].id}`, "memory", "#why");
+});

@@ -258,3 +258,15 @@ def test_a_place_is_told_without_secrets(place: Place) -> None:
         assert "password" not in memory.target
         assert repr(memory) == f"<oneiro {memory.target}>"
     assert "(closed)" in repr(memory)
+
+
+def test_only_people_mount_folders(memory: oneiro.Oneiro, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    memory.write_note("MEMORY.md", "- tea\n")
+    with pytest.raises(oneiro.PermissionError_):
+        memory.mount_notes(folder, layout="hermes")
+    assert list(folder.iterdir()) == []
+    assert memory.mounts() == [] and memory.sync_mounts() == []
+    with pytest.raises(oneiro.PermissionError_):
+        memory.unmount_notes(tmp_path)

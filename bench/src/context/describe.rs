@@ -3,7 +3,7 @@
 use super::{Compaction, Contexts, Long, Times};
 use crate::load::Rate;
 
-/// The figures as people read them.
+/// The metrics as people read them.
 pub fn describe(contexts: &Contexts) -> String {
     let [before, after] = contexts.load_average;
     let mut lines = vec![

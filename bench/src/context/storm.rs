@@ -193,7 +193,7 @@ fn stretch(oneiro: &Oneiro, number: usize, background: bool) -> Result<(Vec<f64>
     Ok((times, started.elapsed()))
 }
 
-/// The figures as people read them.
+/// The metrics as people read them.
 pub fn describe_storm(storm: &Storm) -> String {
     let [before, after] = storm.load_average;
     let line = |name: &str, one: &Appended| {

@@ -4,11 +4,15 @@
 mod capture;
 mod context;
 mod decode;
+mod dreams;
 mod encode;
 mod error;
+mod files;
 mod handle;
 mod jobs;
+mod memories;
 mod messages;
+mod notes;
 mod search;
 mod sessions;
 mod slots;
@@ -23,5 +27,6 @@ fn _oneiro(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<handle::Handle>()?;
     module.add_function(wrap_pyfunction!(error::kinds, module)?)?;
     module.add_function(wrap_pyfunction!(transfer::foreign_store, module)?)?;
+    module.add_function(wrap_pyfunction!(files::scan, module)?)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))
 }

@@ -1,9 +1,10 @@
 //! What can be typed: the global options and the table of commands.
 
 use crate::commands::{
-    append, backup, bench, compact, completions, config, context, demo, doctor, erase, expand,
-    hook, import, jobs, mcp, pause, project, search, secrets, serve, session, setup, space, stats,
-    summary, token,
+    append, backup, bench, capture, compact, completions, config, context, demo, distrust, doctor,
+    dream, erase, expand, extract, forget, hook, import, jobs, log, mcp, memory, note, pack, pause,
+    project, recall, remember, review, revisions, search, secrets, serve, session, setup, space,
+    state, stats, status, summary, token, why,
 };
 use crate::context::Context;
 use crate::reference;
@@ -68,13 +69,36 @@ pub enum Command {
     Resume(pause::ResumeArgs),
     Secrets(secrets::SecretsArgs),
     Search(search::SearchArgs),
+    Recall(recall::RecallArgs),
+    Pack(pack::PackArgs),
     Context(context::ContextArgs),
     Compact(compact::CompactArgs),
     Expand(expand::ExpandArgs),
     Summary(summary::SummaryArgs),
+    Remember(remember::RememberArgs),
+    Capture(capture::CaptureArgs),
+    Extract(extract::ExtractArgs),
+    #[command(subcommand)]
+    Memory(memory::MemoryCommand),
+    Review(review::ReviewArgs),
+    #[command(subcommand)]
+    Note(note::NoteCommand),
+    Dream(dream::DreamArgs),
+    Show(revisions::ShowArgs),
+    Diff(revisions::DiffArgs),
+    Restore(revisions::RestoreArgs),
+    Blame(revisions::BlameArgs),
+    Why(why::WhyArgs),
+    Log(log::LogArgs),
+    Undo(log::UndoArgs),
+    Forget(forget::ForgetArgs),
+    Distrust(distrust::DistrustArgs),
+    #[command(subcommand)]
+    State(state::StateCommand),
     Erase(erase::EraseArgs),
     #[command(subcommand)]
     Space(space::SpaceCommand),
+    Status(status::StatusArgs),
     Stats(stats::StatsArgs),
     Backup(backup::BackupArgs),
     Doctor(doctor::DoctorArgs),
@@ -99,7 +123,12 @@ impl Command {
             | Command::Demo(_)
             | Command::Serve(_)
             | Command::Hook(_)
+            | Command::Remember(_)
             | Command::Pause(_) => SpaceUse::CreateMissing,
+            Command::Capture(args) => args.space_use(),
+            Command::Memory(command) => command.space_use(),
+            Command::Note(command) => command.space_use(),
+            Command::State(command) => command.space_use(),
             Command::Project(command) => command.space_use(),
             Command::Import(args) => args.space_use(),
             Command::Mcp(args) => args.space_use(),
@@ -108,14 +137,29 @@ impl Command {
             Command::Token(command) => command.space_use(),
             Command::Config(command) => command.space_use(),
             Command::Search(_)
+            | Command::Recall(_)
+            | Command::Extract(_)
+            | Command::Pack(_)
             | Command::Context(_)
             | Command::Compact(_)
             | Command::Expand(_)
             | Command::Summary(_)
+            | Command::Review(_)
+            | Command::Dream(_)
+            | Command::Show(_)
+            | Command::Diff(_)
+            | Command::Restore(_)
+            | Command::Blame(_)
+            | Command::Why(_)
+            | Command::Log(_)
+            | Command::Undo(_)
+            | Command::Forget(_)
+            | Command::Distrust(_)
             | Command::Erase(_)
             | Command::Space(_)
             | Command::Secrets(_)
             | Command::Resume(_)
+            | Command::Status(_)
             | Command::Stats(_)
             | Command::Backup(_)
             | Command::Doctor(_)
@@ -141,12 +185,32 @@ impl Command {
             Command::Session(command) => command.run(context),
             Command::Append(args) => args.run(context),
             Command::Search(args) => args.run(context),
+            Command::Recall(args) => args.run(context),
+            Command::Pack(args) => args.run(context),
             Command::Context(args) => args.run(context),
             Command::Compact(args) => args.run(context),
             Command::Expand(args) => args.run(context),
             Command::Summary(args) => args.run(context),
+            Command::Remember(args) => args.run(context),
+            Command::Capture(args) => args.run(context),
+            Command::Extract(args) => args.run(context),
+            Command::Memory(command) => command.run(context),
+            Command::Review(args) => args.run(context),
+            Command::Note(command) => command.run(context),
+            Command::Dream(args) => args.run(context),
+            Command::Show(args) => args.run(context),
+            Command::Diff(args) => args.run(context),
+            Command::Restore(args) => args.run(context),
+            Command::Blame(args) => args.run(context),
+            Command::Why(args) => args.run(context),
+            Command::Log(args) => args.run(context),
+            Command::Undo(args) => args.run(context),
+            Command::Forget(args) => args.run(context),
+            Command::Distrust(args) => args.run(context),
+            Command::State(command) => command.run(context),
             Command::Erase(args) => args.run(context),
             Command::Space(command) => command.run(context),
+            Command::Status(args) => args.run(context),
             Command::Stats(args) => args.run(context),
             Command::Backup(args) => args.run(context),
             Command::Doctor(args) => args.run(context),

@@ -79,8 +79,34 @@ pub struct Config {
     pub embedder: Option<EmbeddingConfig>,
     /// The server with the model that writes, if one is named.
     pub llm: Option<ChatConfig>,
+    /// What a hook may do.
+    pub hook: HookUse,
     /// The folder of prompts that take the place of the built-in ones, if one is named.
     prompts: Option<PathBuf>,
+}
+
+/// What a hook may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HookUse {
+    /// Capture, and add what is relevant to prompts.
+    On,
+    /// Capture only.
+    Capture,
+    /// Nothing.
+    Off,
+}
+
+impl HookUse {
+    fn parse(text: &str) -> Result<HookUse> {
+        match text {
+            "on" => Ok(HookUse::On),
+            "capture" => Ok(HookUse::Capture),
+            "off" => Ok(HookUse::Off),
+            _ => {
+                Err(Error::field("hook", format!("is {text:?}")).remedy("give on, capture or off"))
+            }
+        }
+    }
 }
 
 impl Config {
@@ -130,6 +156,7 @@ impl Config {
             },
             max_body: (whole("max_body_mb")? as usize) << 20,
             log: text("log"),
+            hook: HookUse::parse(&text("hook"))?,
             embedder: named("embedder_url").map(|url| {
                 let mut embedder = EmbeddingConfig::new(url, text("embedder_model"));
                 embedder.server.key = named("embedder_key");
@@ -174,6 +201,7 @@ pub fn check(name: &str, value: &str) -> Result<()> {
         "busy_timeout_ms" => milliseconds("busy_timeout_ms", value).map(|_| ()),
         "statement_timeout_ms" => milliseconds("statement_timeout_ms", value).map(|_| ()),
         "require_token" => yes_or_no("require_token", value).map(|_| ()),
+        "hook" => HookUse::parse(value).map(|_| ()),
         name if is_kind(name, KeyKind::Number) => number(name, value).map(|_| ()),
         "store" if value.trim().is_empty() => {
             Err(Error::field("store", "is empty")
@@ -309,6 +337,22 @@ pub fn colour_choice() -> ColourChoice {
         Some(term) if term != "dumb" => ColourChoice::AtTerminal,
         _ => ColourChoice::Never,
     }
+}
+
+/// The editor of a machine on which none is named; it needs a terminal.
+pub const DEFAULT_EDITOR: &str = "vi";
+
+/// The command of the user's editor.
+pub fn editor() -> String {
+    let set = |name: &str| environment(name).filter(|value| !value.trim().is_empty());
+    set("VISUAL").or_else(|| set("EDITOR")).unwrap_or_else(|| DEFAULT_EDITOR.to_owned())
+}
+
+/// The command of the user's pager; empty if none is wanted.
+pub fn pager() -> String {
+    environment("ONEIRO_PAGER")
+        .or_else(|| environment("PAGER"))
+        .unwrap_or_else(|| "less".to_owned())
 }
 
 /// The folder that a program keeps its files in: where the variable says, else in the home folder.

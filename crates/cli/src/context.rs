@@ -115,6 +115,7 @@ impl Context {
             durability: self.config.durability,
             busy_timeout: self.config.busy_timeout,
             statement_timeout: self.config.statement_timeout,
+            timezone: machine_timezone(),
             words: Some(oneiro_inference::static_words()),
             embedder: self.embedder(),
             llm: self.llm(),
@@ -144,4 +145,10 @@ impl Context {
             tracing::info!(error = %error, "the text index is not up to date");
         }
     }
+}
+
+/// The time zone of this machine, unless it is UTC or has no name.
+pub fn machine_timezone() -> Option<String> {
+    let zone = jiff::tz::TimeZone::system();
+    zone.iana_name().filter(|name| !name.ends_with("UTC")).map(str::to_owned)
 }

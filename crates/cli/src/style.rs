@@ -67,6 +67,17 @@ impl Style {
         text.split('\n').map(line).collect::<Vec<_>>().join("\n")
     }
 
+    /// A diff by words: `[-removed-]` red, `{+added+}` green.
+    pub fn word_diff(self, text: &str) -> String {
+        if !self.colours {
+            return text.to_owned();
+        }
+        text.replace("[-", "\u{1b}[31m[-")
+            .replace("-]", "-]\u{1b}[0m")
+            .replace("{+", "\u{1b}[32m{+")
+            .replace("+}", "+}\u{1b}[0m")
+    }
+
     /// Important text.
     pub fn bold(self, text: &str) -> String {
         self.paint("1", text)

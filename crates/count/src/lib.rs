@@ -2,6 +2,7 @@
 
 mod class;
 mod merge;
+mod piece_cache;
 mod pieces;
 mod vocabulary;
 
@@ -105,6 +106,9 @@ fn pieces_with_counts(text: &str) -> impl Iterator<Item = (&str, usize)> {
     let mut merge = Merge::default();
     pieces::pieces(text).map(move |piece| match vocabulary.rank(piece.as_bytes()) {
         Some(_) => (piece, 1),
-        None => (piece, merge.count(vocabulary, piece.as_bytes())),
+        None => {
+            let merged = || merge.count(vocabulary, piece.as_bytes());
+            (piece, piece_cache::cached(piece.as_bytes(), merged))
+        }
     })
 }

@@ -2,7 +2,8 @@
 
 use crate::fill::every_id;
 use crate::stage::DEMO_KEY;
-use oneiro::{ErrorKind, Oneiro, Result, Session, SessionId, Timestamp};
+use crate::{memories, notes};
+use oneiro::{EraseTarget, ErrorKind, Oneiro, Result, Session, SessionId, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -22,6 +23,10 @@ pub struct Removed {
     pub sessions: usize,
     /// Messages in them.
     pub messages: i64,
+    /// Memories of them.
+    pub memories: usize,
+    /// Notes that nobody else changed.
+    pub notes: usize,
 }
 
 /// Counts the sessions of a space.
@@ -31,10 +36,21 @@ pub fn count_sessions(oneiro: &Oneiro) -> Result<SessionCounts> {
     Ok(SessionCounts { demo, others: all.saturating_sub(demo) })
 }
 
-/// Deletes the sessions of the demonstration, and no others. Branches that somebody made of them are
-/// kept.
+/// Deletes the sessions of the demonstration and erases its memories and notes, and no others. Branches
+/// that somebody made of them, and notes that somebody changed, are kept.
 pub fn remove(oneiro: &Oneiro) -> Result<Removed> {
     let mut removed = Removed::default();
+    let memories = memories::existing(oneiro)?.into_iter().map(|one| EraseTarget::Memory(one.id));
+    let memories: Vec<_> = memories.collect();
+    if !memories.is_empty() {
+        oneiro.acting_as(memories::person()).erase_all(&memories)?;
+        removed.memories = memories.len();
+    }
+    let notes = notes::existing(oneiro)?;
+    if !notes.is_empty() {
+        oneiro.acting_as(memories::person()).erase_all(&notes)?;
+        removed.notes = notes.len();
+    }
     for session in existing_sessions(oneiro)? {
         match oneiro.sessions().delete(&session.id) {
             Ok(deleted) => {

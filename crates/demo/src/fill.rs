@@ -5,7 +5,7 @@ use crate::existing::{existing_sessions, generated_for};
 use crate::scene::Scene;
 use crate::stage::{Staged, stage};
 use crate::summaries::summarise;
-use crate::{routine, script};
+use crate::{memories, routine, script};
 use oneiro::{Error, ImportLimits, NewMessage, NewSession, Oneiro, Result, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
@@ -47,6 +47,8 @@ pub struct Filled {
     pub all_sessions: usize,
     /// Messages of the month.
     pub all_messages: usize,
+    /// New memories.
+    pub memories: usize,
 }
 
 /// Fills a space. A repeated fill changes nothing; missing parts are added.
@@ -67,6 +69,7 @@ pub fn fill(
         messages: 0,
         all_sessions: staged.len(),
         all_messages: staged.iter().map(|session| session.messages.len()).sum(),
+        memories: 0,
     };
     if !new.is_empty() {
         write(oneiro, &new, &mut filled, progress)?;
@@ -78,6 +81,7 @@ pub fn fill(
         filled.messages += complete(oneiro, session, is_orphan)?;
     }
     summarise(oneiro, &staged)?;
+    filled.memories = memories::remember(oneiro, &staged, now, seed)?;
     Ok(filled)
 }
 

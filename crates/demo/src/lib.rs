@@ -1,9 +1,13 @@
-//! The demonstration: a seeded month of conversations, written into a space through the engine.
+//! The demonstration: a seeded month of conversations, what is remembered of them, and notes, written
+//! into a space through the engine.
 
 mod bulk_text;
 mod calendar;
+mod claims;
 mod existing;
 mod fill;
+mod memories;
+mod notes;
 mod prompts;
 mod routine;
 mod scene;

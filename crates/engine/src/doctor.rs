@@ -1,8 +1,9 @@
 //! Checks a space: integrity of the files, counters, contexts and index.
 
+use crate::dreams::{DreamIssue, audit};
 use crate::{Oneiro, index};
 use oneiro_model::{Result, SessionId};
-use oneiro_store::{is_missing_table, sequence, sessions};
+use oneiro_store::{Tx, is_missing_table, memories, notes, revisions, sequence, sessions};
 use serde::Serialize;
 
 /// The result of a check.
@@ -16,10 +17,16 @@ pub struct Checked {
     pub lost_writes: Vec<String>,
     /// Sessions whose counters do not match their rows.
     pub miscounted: Vec<SessionId>,
+    /// Memories that a removed or erased one supersedes or suspends.
+    pub memories: Vec<String>,
+    /// Notes of which a text is missing.
+    pub notes: Vec<String>,
     /// Problems of session contexts, which can be rebuilt from messages and summaries.
     pub contexts: Vec<String>,
     /// Problems of the text index, which can be rebuilt from the rows.
     pub index: Vec<String>,
+    /// Issues of what dreams store; those that are fixable are repaired before the next dream.
+    pub dreams: Vec<DreamIssue>,
 }
 
 impl Oneiro {
@@ -66,12 +73,42 @@ impl Oneiro {
         } else {
             Vec::new()
         };
+        let memories =
+            if integrity.is_empty() { self.store.read(memories::dangling)? } else { Vec::new() };
+        let notes =
+            if integrity.is_empty() { self.store.read(notes_without_text)? } else { Vec::new() };
+        let dreams = if integrity.is_empty() {
+            self.store.read(|tx| audit(self, tx, self.now()))?
+        } else {
+            Vec::new()
+        };
         let contexts = if integrity.is_empty() { self.inspect_contexts()? } else { Vec::new() };
         let ok = integrity.is_empty()
             && lost_writes.is_empty()
             && miscounted.is_empty()
+            && memories.is_empty()
+            && notes.is_empty()
             && contexts.is_empty()
-            && index.is_empty();
-        Ok(Checked { ok, integrity, lost_writes, miscounted, contexts, index })
+            && index.is_empty()
+            && !dreams.iter().any(|issue| issue.fixable);
+        Ok(Checked {
+            ok,
+            integrity,
+            lost_writes,
+            miscounted,
+            memories,
+            notes,
+            contexts,
+            index,
+            dreams,
+        })
     }
+}
+
+/// Notes of which the text, or that of an earlier revision, is missing.
+fn notes_without_text(tx: &Tx<'_>) -> Result<Vec<String>> {
+    let now = notes::without_text(tx)?.into_iter();
+    let now = now.map(|name| format!("the text of {name:?} is missing"));
+    let earlier = revisions::without_text(tx)?.into_iter();
+    Ok(now.chain(earlier.map(|name| format!("an earlier text of {name:?} is missing"))).collect())
 }

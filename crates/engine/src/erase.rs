@@ -2,22 +2,31 @@
 //! the files are scrubbed and searched for the erased text, and copies that cannot be reached are
 //! listed.
 
+mod pieces;
+
 use crate::context::{
     rebuild_leaves, rejoin_calls, remove_summaries_after_session, remove_summaries_of_message,
 };
-use crate::index::erase_texts;
+use crate::index::{erase_missing_texts, erase_texts};
+use crate::memories::{
+    check_erasure, erase_memories_of_messages, erase_memory, remove_signals_of_messages,
+};
+use crate::notes::{erase_mounted_files, erase_note, index_due_notes, stored_note};
+use crate::operations::{is_person, needs_person};
 use crate::sessions::{delete_in, key_of, message_at, message_in};
 use crate::transcripts::remove_title_of_message;
 use crate::{Oneiro, jobs};
 use oneiro_model::contract::Request;
 use oneiro_model::{
-    ChangeKind, EraseRequest, EraseTarget, Erased, ErasureProof, Error, JobId, MessageId,
+    ChangeKind, EraseRequest, EraseTarget, Erased, ErasureProof, Error, JobId, MemoryId, MessageId,
     MessageRef, NewJob, Remedy, Result, SessionId, Span,
 };
 use oneiro_store::{
-    Finder, SessionRef, Tx, backups, changes, costs, each_text, erased_messages, is_missing_table,
-    lineage, messages, payloads, sessions, slots, summaries,
+    Finder, SessionRef, Tx, backups, changes, costs, each_text, erased_messages, interactions,
+    is_missing_table, lineage, messages, notes, packs, payloads, served_lines, sessions, slots,
+    summaries,
 };
+use pieces::Pieces;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{MutexGuard, TryLockError};
@@ -29,6 +38,7 @@ const ERASE_POLL: Duration = Duration::from_millis(20);
 /// What the transaction of an erasure removed.
 struct Removed {
     messages: i64,
+    memories: i64,
     payloads: i64,
     pieces: Vec<Vec<u8>>,
     not_searched: usize,
@@ -39,19 +49,24 @@ impl Oneiro {
     /// What a request asks to erase.
     pub fn erase_requested(&self, request: &EraseRequest) -> Result<EraseTarget> {
         request.check()?;
-        match (&request.session, &request.message) {
-            (Some(session), _) => Ok(EraseTarget::Session(session.clone())),
-            (None, Some(message)) => {
+        if let Some(note) = &request.note {
+            return Ok(EraseTarget::Note(note.clone()));
+        }
+        match (&request.session, &request.message, &request.memory) {
+            (Some(session), ..) => Ok(EraseTarget::Session(session.clone())),
+            (None, Some(message), _) => {
                 self.store.read(|tx| Ok(EraseTarget::Message(message_to_erase(tx, message)?)))
             }
-            (None, None) => Err(Error::internal("an erasure of nothing passed the check")),
+            (None, None, Some(memory)) => Ok(EraseTarget::Memory(memory.clone())),
+            (None, None, None) => Err(Error::internal("an erasure of nothing passed the check")),
         }
     }
 
-    /// Whether `text` names a session or a message.
+    /// Whether `text` names a session, a message, a memory or a note.
     pub fn erase_target(&self, text: &str) -> Result<EraseTarget> {
         let session = SessionId::new(text).ok();
         let message = MessageRef::parse(text).ok();
+        let memory = MemoryId::parse(text).ok();
         self.store.read(|tx| {
             let session = match session {
                 Some(id) => sessions::key(tx, &id)?.map(|_| id),
@@ -71,8 +86,15 @@ impl Oneiro {
                 }
                 (Some(session), None) => Ok(EraseTarget::Session(session)),
                 (None, Some(message)) => Ok(EraseTarget::Message(message)),
-                (None, None) => Err(Error::not_found(format!("nothing has the id {text:?}"))
-                    .remedy("give the whole id of a session or a message")),
+                (None, None) => match memory {
+                    Some(memory) if is_stored(tx, &memory)? => Ok(EraseTarget::Memory(memory)),
+                    _ => match stored_note(tx, text)? {
+                        Some(note) => Ok(EraseTarget::Note(note)),
+                        None => Err(Error::not_found(format!("nothing has the id {text:?}")).remedy(
+                            "give the whole id of a session, a message or a memory, or the name of a note",
+                        )),
+                    },
+                },
             }
         })
     }
@@ -84,7 +106,7 @@ impl Oneiro {
 
     /// The same for several targets at once: either all are erased or none, and the files are
     /// rewritten and searched once.
-    pub(crate) fn erase_all(&self, targets: &[EraseTarget]) -> Result<Erased> {
+    pub fn erase_all(&self, targets: &[EraseTarget]) -> Result<Erased> {
         // Text that a concurrent erasure removes between the search of the raw bytes and the check
         // against the stored rows would count as found here.
         let _alone = self.wait_to_erase()?;
@@ -102,7 +124,12 @@ impl Oneiro {
         // If this process dies from here on, the job remains and another process finishes the
         // scrub. Until then the job is leased to this process, because two scrubs would block each
         // other.
-        let scrub = || self.store.scrub(&removed.pieces, &|| false);
+        let scrub = || {
+            // Files of notes that lost lines, and then the texts that only these files still had.
+            self.sync_mounts();
+            self.store.write(notes::remove_unused_texts)?;
+            self.store.scrub(&removed.pieces, &|| false)
+        };
         let scrubbed = self.while_held(&removed.job, &holder, scrub).map_err(|error| {
             if let Err(error) =
                 self.release_job(removed.job.clone(), holder.clone(), Span::seconds(0))
@@ -122,6 +149,7 @@ impl Oneiro {
         self.store
             .write(move |tx| oneiro_store::jobs::finish(tx, &job, &holder, now).map(|_| ()))?;
         let mut out_of_reach = scrubbed.out_of_reach;
+        out_of_reach.extend(erase_mounted_files(self, targets)?);
         // What cannot be removed now is listed below.
         let _ = self.transfer().remove_abandoned_backups();
         for copy in self.store.read(backups::all)? {
@@ -130,6 +158,7 @@ impl Oneiro {
         Ok(Erased {
             id: targets.iter().map(id_of).collect::<Vec<_>>().join(", "),
             messages: removed.messages,
+            memories: removed.memories,
             payloads: removed.payloads,
             proof: ErasureProof {
                 searched: scrubbed.searched,
@@ -176,6 +205,8 @@ fn id_of(target: &EraseTarget) -> String {
     match target {
         EraseTarget::Session(id) => id.to_string(),
         EraseTarget::Message(id) => id.to_string(),
+        EraseTarget::Memory(id) => id.to_string(),
+        EraseTarget::Note(name) => name.to_string(),
     }
 }
 
@@ -187,22 +218,40 @@ fn remove(
 ) -> Result<Removed> {
     let mut pieces = Pieces::default();
     let now = oneiro.now();
-    let (mut messages, mut payloads) = (0, 0);
+    let (mut messages, mut memories, mut payloads) = (0, 0, 0);
     for target in targets {
-        erase_texts(tx, &seqs_of(tx, target)?, now)?;
+        let seqs = seqs_of(tx, target)?;
+        remove_interactions(tx, target, &mut pieces)?;
+        check_erasure(tx, &seqs)?;
+        erase_texts(tx, &seqs, now)?;
+        remove_served(tx, target, &seqs)?;
+        remove_signals_of_messages(tx, &seqs)?;
+        memories += erase_memories_of_messages(oneiro, tx, &seqs, &mut |text| pieces.add(text))?;
         let removed = match target {
+            EraseTarget::Memory(id) => {
+                remove_memory(tx, id, &mut pieces)?;
+                memories += 1;
+                (0, 0)
+            }
+            EraseTarget::Note(name) => {
+                erase_note(tx, name, &mut |text| pieces.add(text))?;
+                (0, 0)
+            }
             EraseTarget::Session(id) => remove_session(oneiro, tx, id, &mut pieces)?,
             EraseTarget::Message(id) => remove_message(oneiro, tx, *id, &mut pieces)?,
         };
         messages += removed.0;
         payloads += removed.1;
     }
+    index_due_notes(tx)?;
+    erase_missing_texts(tx, now)?;
     changes::record(tx, ChangeKind::Erased, None, now)?;
     // A separate job: a running scrub may have passed these rows already.
     let job = NewJob { unique_key: None, ..oneiro.new_job(jobs::SCRUB, Value::Null, now) };
     let job = jobs::add_held(tx, &job, holder, now)?;
     Ok(Removed {
         messages,
+        memories,
         payloads,
         not_searched: pieces.left_out,
         pieces: pieces.found.into_iter().collect(),
@@ -213,6 +262,7 @@ fn remove(
 fn seqs_of(tx: &Tx<'_>, target: &EraseTarget) -> Result<BTreeSet<i64>> {
     let id = match target {
         EraseTarget::Message(id) => return Ok(BTreeSet::from([id.0])),
+        EraseTarget::Memory(_) | EraseTarget::Note(_) => return Ok(BTreeSet::new()),
         EraseTarget::Session(id) => id,
     };
     let mut seqs = BTreeSet::new();
@@ -257,6 +307,66 @@ fn remove_session(
     rebuild_leaves(oneiro, tx, affected_leaves)?;
     deleted.sessions.iter().try_for_each(|id| changes::remove_of_session(tx, id))?;
     Ok((deleted.messages, apart.add_removed(tx, pieces)?))
+}
+
+/// Removes the interactions of an erased session, and those that repeat an erased message.
+fn remove_interactions(tx: &Tx<'_>, target: &EraseTarget, pieces: &mut Pieces) -> Result<()> {
+    let (session, text) = match target {
+        EraseTarget::Memory(_) | EraseTarget::Note(_) => return Ok(()),
+        EraseTarget::Session(id) => (id.clone(), None),
+        EraseTarget::Message(id) => {
+            let Some((_, message)) = messages::get(tx, *id)? else { return Ok(()) };
+            let row = oneiro_store::message_rows::by_ids(tx, &[id.0])?.pop();
+            let text = row.map(|row| oneiro_model::searchable(&row.role, &row.body));
+            (message.session_id, Some(text.unwrap_or_default().trim().to_owned()))
+        }
+    };
+    for one in interactions::of_session(tx, session.as_str())? {
+        let texts = [Some(&one.prompt), one.response.as_ref(), one.response_summary.as_ref()];
+        let repeats = |text: &String| {
+            !text.is_empty() && texts.iter().flatten().any(|other| other.contains(text.as_str()))
+        };
+        if text.as_ref().is_none_or(repeats) {
+            texts.iter().flatten().for_each(|text| pieces.add(text.as_bytes()));
+            interactions::remove(tx, &one.id)?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes the packs and the hashes of lines that show erased messages, or were given to an erased
+/// session. Those of memories go with the memory.
+fn remove_served(tx: &Tx<'_>, target: &EraseTarget, seqs: &BTreeSet<i64>) -> Result<()> {
+    for seq in seqs {
+        packs::remove_showing_message(tx, *seq)?;
+        served_lines::remove_of_message(tx, *seq)?;
+    }
+    if let EraseTarget::Session(id) = target {
+        let key = key_of(tx, id)?;
+        for link in lineage::descendants(tx, key, oneiro_model::Lineage::Delegate)? {
+            packs::remove_of_session(tx, &link.id)?;
+            served_lines::remove_of_session(tx, &link.id)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether there is a memory, be it one whose creation was undone.
+fn is_stored(tx: &Tx<'_>, id: &MemoryId) -> Result<bool> {
+    Ok(oneiro_store::memories::by_id_prefix(tx, id.as_str())?.iter().any(|(_, one)| one.id == *id))
+}
+
+/// Erases a memory, for a person.
+fn remove_memory(tx: &Tx<'_>, id: &MemoryId, pieces: &mut Pieces) -> Result<()> {
+    if !is_person(tx) {
+        return Err(needs_person("erase a memory"));
+    }
+    if erase_memory(tx, id, &mut |text| pieces.add(text))? {
+        Ok(())
+    } else {
+        Err(Error::not_found(format!("there is no memory {:?}", id.as_str()))
+            .remedy(Remedy::ListMemories))
+    }
 }
 
 /// The message that is to be erased. Its session is named by its whole id: what cannot be undone is
@@ -324,39 +434,5 @@ impl Apart {
             }
         }
         Ok(removed)
-    }
-}
-
-/// Pieces of the erased text to search for in the raw bytes. A long text is spread over several
-/// pages, so short pieces from all over it are searched.
-#[derive(Default)]
-struct Pieces {
-    found: BTreeSet<Vec<u8>>,
-    left_out: usize,
-}
-
-/// Long enough not to occur by chance, short enough to be inside one page.
-const PIECE_BYTES: usize = 24;
-
-/// Bounds the time of the search.
-const PIECES: usize = 20_000;
-
-/// Shorter pieces occur by chance.
-const LEAST_BYTES: usize = 8;
-
-impl Pieces {
-    fn add(&mut self, bytes: &[u8]) {
-        let step = (bytes.len() / 16).max(PIECE_BYTES);
-        let last = bytes.len().saturating_sub(PIECE_BYTES);
-        for start in (0..last).step_by(step).chain([last]) {
-            let piece = bytes.get(start..(start + PIECE_BYTES).min(bytes.len()));
-            match piece {
-                Some(piece) if piece.len() >= LEAST_BYTES && self.found.len() < PIECES => {
-                    self.found.insert(piece.to_vec());
-                }
-                Some(piece) if !piece.is_empty() => self.left_out += 1,
-                _ => {}
-            }
-        }
     }
 }

@@ -23,9 +23,13 @@ const LEASE: Span = Span::seconds(90);
 const HEARTBEAT: Duration = Duration::from_secs(30);
 
 pub(crate) const COMPACT: &str = "compact";
+pub(crate) const DECAY: &str = "decay_memories";
 pub(crate) const SCRUB: &str = "scrub";
 pub(crate) const PURGE_INDEX: &str = "purge_index";
 pub(crate) const REBUILD_INDEX: &str = "rebuild_index";
+
+/// How long one slice of background work learns from new messages.
+pub(crate) const LEARN_SLICE: Duration = Duration::from_millis(200);
 
 /// Finished compactions to keep; there are many, and only the latest are of interest.
 const KEPT_KEYS: i64 = 1_000;
@@ -56,6 +60,10 @@ impl Jobs<'_> {
         if let Err(error) = self.oneiro.index_for(limit) {
             // Searches read the unindexed tail; a later process extends the index.
             tracing::info!(%error, "the text index was not extended");
+        }
+        let left = limit.saturating_sub(started.elapsed());
+        if let Err(error) = self.oneiro.learn_for(left.min(LEARN_SLICE)) {
+            tracing::info!(%error, "nothing was learnt from new messages");
         }
         self.oneiro.queue_idle_compactions();
         self.oneiro.end_idle_transcripts();
@@ -157,6 +165,7 @@ impl Oneiro {
         let done = match job.kind.as_str() {
             COMPACT => return self.run_compaction(job),
             SCRUB => self.store.scrub(&[], &|| self.cancel.is_cancelled()).map(|_| ()),
+            DECAY => self.decay_memories(),
             PURGE_INDEX => self.purge_index(),
             REBUILD_INDEX => self.index().rebuild(&mut |_, _| {}),
             other => {

@@ -28,14 +28,22 @@ mod capture;
 mod changes;
 mod context;
 mod doctor;
+mod dreams;
+mod echo;
 mod erase;
 mod history;
 pub mod host;
 mod index;
 mod jobs;
+mod learning;
 mod lease_holder;
+mod memories;
 mod model_calls;
+mod notes;
+mod operations;
+mod packs;
 mod ports;
+mod projects;
 mod search;
 mod secrets;
 mod sessions;
@@ -52,8 +60,11 @@ pub use background::{Background, BackgroundMonitor, LaneStatus, OpenSpaces};
 pub use backup::Progress;
 pub use cancel::Cancel;
 pub use capture::{CaptureSource, CaptureTrigger, found_projects};
-pub use context::{PROMPTS, Prompts};
+pub use context::{Leaving, LeavingHook, PROMPTS, Prompts};
 pub use doctor::Checked;
+pub use dreams::{DreamIssue, Severity};
+pub use memories::{Compared, compare_statements};
+pub use notes::without_blocked;
 pub use oneiro_count as count;
 pub use oneiro_model::host::{Durability, PageRequest};
 pub use oneiro_model::*;
@@ -75,7 +86,7 @@ pub use transfer::{
 };
 
 use oneiro_store::Store;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -92,6 +103,8 @@ pub struct Options {
     pub readers: usize,
     /// Fail if the store does not exist, instead of creating it.
     pub must_exist: bool,
+    /// The time zone that a new space gets, by its name in the database of IANA; UTC if absent.
+    pub timezone: Option<String>,
     /// The clock.
     pub clock: Arc<dyn Clock>,
     /// The source of random ids.
@@ -104,6 +117,8 @@ pub struct Options {
     pub llm: Option<Arc<dyn Llm>>,
     /// Prompts for the model.
     pub prompts: Prompts,
+    /// Called before messages leave a window.
+    pub leaving_hook: Option<Arc<dyn LeavingHook>>,
 }
 
 impl Default for Options {
@@ -115,12 +130,14 @@ impl Default for Options {
             statement_timeout: store.statement_timeout,
             readers: store.readers,
             must_exist: store.must_exist,
+            timezone: None,
             clock: Arc::new(SystemClock),
             ids: Arc::new(RandomIds),
             words: None,
             embedder: None,
             llm: None,
             prompts: Prompts::default(),
+            leaving_hook: None,
         }
     }
 }
@@ -148,6 +165,7 @@ pub struct Oneiro {
     holder: Arc<str>,
     index: Arc<index::Index>,
     similar_words: Arc<search::SimilarWords>,
+    known_texts: Arc<search::KnownTexts>,
     breaker: Arc<search::Breaker>,
     scratch: Arc<search::Scratch>,
     llm: Option<Arc<dyn Llm>>,
@@ -155,13 +173,20 @@ pub struct Oneiro {
     /// Cancels long work of this clone.
     cancel: Cancel,
     prompts: Arc<Prompts>,
+    leaving_hook: Option<Arc<dyn LeavingHook>>,
     prompt_costs: Arc<Mutex<HashMap<[u8; 32], i64>>>,
     /// The newest message of each session when its last compaction was queued.
     compacted_at: Arc<Mutex<HashMap<i64, i64>>>,
+    /// Sessions for which this process has made all summaries that their windows lacked.
+    prepared: Arc<Mutex<HashSet<i64>>>,
     /// Held during an erasure.
     erasing: Arc<Mutex<()>>,
     /// The minute in which idle sessions were last queued.
     idle_checked_at: Arc<Mutex<Option<i64>>>,
+    /// The minute in which it was last asked whether a dream is due.
+    dream_checked_at: Arc<Mutex<Option<i64>>>,
+    /// The words of active memories, as of the last operation.
+    use_pool: Arc<Mutex<Arc<learning::UsePool>>>,
     /// When idle sessions of transcripts were last ended.
     idle_ended_at: Arc<Mutex<Option<Timestamp>>>,
 }
@@ -171,7 +196,14 @@ impl Oneiro {
     pub fn open(target: &Target, options: Options) -> Result<Oneiro> {
         let store = Store::open(target, &options.for_store(), options.clock.now())
             .map_err(|error| transfer::name_foreign(target, error))?;
-        Ok(Oneiro::over(store, options))
+        let timezone = options.timezone.clone().filter(|_| store.is_new());
+        let oneiro = Oneiro::over(store, options);
+        if let Some(timezone) = timezone {
+            // A name that this build does not know leaves the default.
+            let set = oneiro.settings().set("timezone", Some(timezone.into()));
+            let _ = set.inspect_err(|error| tracing::warn!(%error, "the space uses UTC"));
+        }
+        Ok(oneiro)
     }
 
     /// Wraps an open store; used by tests with fault injection.
@@ -188,16 +220,21 @@ impl Oneiro {
             store,
             index: Arc::new(index),
             similar_words: Arc::default(),
+            known_texts: Arc::default(),
             breaker: Arc::default(),
             scratch: Arc::default(),
             llm: options.llm,
             model_calls: Arc::default(),
             cancel: Cancel::new(),
             prompts: Arc::new(options.prompts),
+            leaving_hook: options.leaving_hook,
             prompt_costs: Arc::default(),
             compacted_at: Arc::default(),
+            prepared: Arc::default(),
             erasing: Arc::default(),
             idle_checked_at: Arc::default(),
+            dream_checked_at: Arc::default(),
+            use_pool: Arc::default(),
             idle_ended_at: Arc::default(),
             clock: options.clock,
             ids: options.ids,
@@ -217,6 +254,12 @@ impl Oneiro {
     #[must_use]
     pub fn acting_as(&self, actor: Actor) -> Oneiro {
         Oneiro { store: self.store.acting_as(Arc::new(actor)), ..self.clone() }
+    }
+
+    /// A clone of this handle with another clock and other ids, for what happened at another time.
+    #[must_use]
+    pub fn with_clock(&self, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Oneiro {
+        Oneiro { clock, ids, ..self.clone() }
     }
 
     /// The location of the space.

@@ -2,11 +2,19 @@
 //! and cached by generation, so that a change is seen by the next write of every process.
 
 use crate::Oneiro;
+use crate::dreams::{CronText, LooseMode, LooseNumber, Weights, ZoneName};
+use crate::operations::needs_person;
 use crate::views;
-use oneiro_model::{Error, Result, SessionId, SessionPattern};
+use oneiro_model::{
+    ActorKind, Error, NoteName, Result, SessionId, SessionPattern, Span, Timestamp,
+};
 use oneiro_store::{Tx, sequence, settings};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
+
+/// Characters of a date in RFC 3339.
+const DATE_CHARS: usize = 10;
 
 /// A setting of a space.
 #[derive(Debug, Clone, Copy)]
@@ -71,6 +79,54 @@ settings! {
     /// Messages of sessions whose id matches one of these globs are not stored; the sessions
     /// themselves may exist.
     stateless_session_patterns: Patterns = "[]";
+    /// Sessions whose id or source matches one of these globs are run by machines: nobody typed their
+    /// prompts, so these prove nothing about what people ask for.
+    machine_session_patterns: Patterns = r#"["cron**", "hook**", "dream**", "heartbeat**"]"#;
+    /// Whether statements of people become memories, by rules, without a model.
+    learn_from_conversations: Switch = "true";
+    /// Whether plain statements in a person's own words are believed at once; otherwise they wait for
+    /// review like all others.
+    learn_activate_own_words: Switch = "true";
+    /// Projects from whose sessions nothing is learnt, as globs.
+    learn_exclude_projects: Patterns = "[]";
+    /// The time zone of the people of this space, such as `Europe/Lisbon`. It decides which day
+    /// "yesterday" is in what they say, and on which day something counts.
+    timezone: Zone = r#""UTC""#;
+    /// Whether and how often the space dreams by itself: `off`, `core` (every night), `deep` (every
+    /// twelve hours) or `rem` (every six hours).
+    dream_mode: LooseMode = r#""off""#;
+    /// Whether dreams by schedule change anything; otherwise they only say what they would change.
+    dream_apply: Switch = "false";
+    /// When the space dreams, as a cron expression; empty for that of the mode. An older name is
+    /// `dream_frequency`.
+    dream_cron: CronText = r#""""#;
+    /// The time zone of the schedule of dreams, such as `Europe/Berlin`; empty for that of the space.
+    dream_timezone: ZoneName = r#""""#;
+    /// Maximum number of promotions by one dream; 0 turns dreams off, null is that of the mode.
+    dream_limit: LooseNumber = "null";
+    /// The least score of a promotion, between 0 and 1; null is that of the mode.
+    dream_min_score: LooseNumber = "null";
+    /// The least number of recalls of a promotion; null is that of the mode.
+    dream_min_recall_count: LooseNumber = "null";
+    /// The least number of different prompts of a promotion; null is that of the mode.
+    dream_min_unique_queries: LooseNumber = "null";
+    /// Days after which a recall counts half in the score of a dream; null is 14, 0 never fades.
+    dream_half_life_days: LooseNumber = "null";
+    /// The weights of the parts of a dream's score, as an object with `frequency`, `relevance`,
+    /// `diversity`, `recency`, `consolidation` and `conceptual`; null is those of openclaw. They are
+    /// scaled to add up to 1.
+    dream_weights: Weights = "null";
+    /// Maximum characters of the note MEMORY.md.
+    memory_char_limit: Number<1, 1_000_000> = "2200";
+    /// Maximum characters of the note USER.md.
+    user_char_limit: Number<1, 1_000_000> = "1375";
+    /// The notes that belong into a prompt, in order.
+    prompt_notes: NoteNames = r#"["MEMORY.md", "USER.md"]"#;
+    /// Texts that notes start with, by name. A note that equals its template is left out of prompts.
+    note_templates: NoteTemplates = "{}";
+    /// Notes that a program writes from other texts, by name, or by file name in any folder. They prove
+    /// nothing: packs and searches of several kinds leave them out.
+    generated_notes: NoteNames = r#"["DREAMS.md"]"#;
     /// Vectors for semantic search: `static` is the built-in model, `openai` the server in
     /// `embedder_url`, `none` turns it off.
     embedder: EmbedderChoice = r#""static""#;
@@ -117,6 +173,19 @@ impl Settings {
     }
 }
 
+/// On or off.
+pub(crate) struct Switch;
+
+impl SettingKind for Switch {
+    type Value = bool;
+
+    fn read(name: &str, value: &Value) -> Result<bool> {
+        value.as_bool().ok_or_else(|| {
+            Error::field(name.to_owned(), format!("{value} is neither true nor false"))
+        })
+    }
+}
+
 /// An integer within bounds.
 pub(crate) struct Number<const MIN: usize, const MAX: usize>;
 
@@ -129,6 +198,57 @@ impl<const MIN: usize, const MAX: usize> SettingKind for Number<MIN, MAX> {
             let wrong = format!("{value} is not a whole number between {MIN} and {MAX}");
             Error::field(name.to_owned(), wrong)
         })
+    }
+}
+
+/// The name of a time zone in the database of IANA.
+pub(crate) struct Zone;
+
+impl SettingKind for Zone {
+    type Value = jiff::tz::TimeZone;
+
+    fn read(name: &str, value: &Value) -> Result<jiff::tz::TimeZone> {
+        let wrong = || {
+            Error::field(name.to_owned(), format!("{value} is not a time zone"))
+                .remedy(r#"write a name such as "Europe/Lisbon" or "UTC""#)
+        };
+        jiff::tz::TimeZone::get(value.as_str().ok_or_else(wrong)?).map_err(|_| wrong())
+    }
+}
+
+/// Names of notes.
+pub(crate) struct NoteNames;
+
+impl SettingKind for NoteNames {
+    type Value = Vec<NoteName>;
+
+    fn read(name: &str, value: &Value) -> Result<Vec<NoteName>> {
+        let wrong = || {
+            Error::field(name.to_owned(), "is not a list of names of notes")
+                .remedy(r#"write ["MEMORY.md"]"#)
+        };
+        let items = value.as_array().ok_or_else(wrong)?.iter();
+        items.map(|item| NoteName::parse(item.as_str().ok_or_else(wrong)?)).collect()
+    }
+}
+
+/// Texts by names of notes.
+pub(crate) struct NoteTemplates;
+
+impl SettingKind for NoteTemplates {
+    type Value = BTreeMap<String, String>;
+
+    fn read(name: &str, value: &Value) -> Result<BTreeMap<String, String>> {
+        let wrong = || {
+            Error::field(name.to_owned(), "is not an object of texts by names of notes")
+                .remedy(r##"write {"SOUL.md": "# Soul"}"##)
+        };
+        let mut templates = BTreeMap::new();
+        for (note, text) in value.as_object().ok_or_else(wrong)? {
+            NoteName::parse(note)?;
+            templates.insert(note.clone(), text.as_str().ok_or_else(wrong)?.to_owned());
+        }
+        Ok(templates)
     }
 }
 
@@ -197,6 +317,18 @@ pub(crate) fn embedder_in(tx: &Tx<'_>) -> Result<EmbedderChoice> {
     EmbedderChoice::read("embedder", &value_of("embedder", &settings::all(tx)?)?.value)
 }
 
+/// The day of a time where the space's people live, as YYYY-MM-DD.
+pub(crate) fn day_in(tx: &Tx<'_>, at: Timestamp) -> Result<String> {
+    let zone = Zone::read("timezone", &value_of("timezone", &settings::all(tx)?)?.value)?;
+    let offset = Span::seconds(utc_offset_seconds(&zone, at).into());
+    Ok(at.plus(offset).printable().to_string().chars().take(DATE_CHARS).collect())
+}
+
+fn utc_offset_seconds(zone: &jiff::tz::TimeZone, at: Timestamp) -> i32 {
+    let at = jiff::Timestamp::from_microsecond(at.printable().micros());
+    at.map_or(0, |at| zone.to_offset(at).seconds())
+}
+
 /// A setting and where its value comes from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SettingValue {
@@ -226,7 +358,30 @@ impl Settings {
     }
 }
 
+impl Settings {
+    /// Seconds by which clocks of the space's people are ahead of UTC at a time.
+    pub(crate) fn utc_offset_seconds(&self, at: Timestamp) -> i32 {
+        utc_offset_seconds(&self.timezone, at)
+    }
+
+    /// Whether the prompts of a session come from a machine.
+    pub(crate) fn is_of_machine(&self, id: &SessionId, source: &str) -> bool {
+        let patterns = self.machine_session_patterns.iter();
+        patterns.into_iter().any(|pattern| pattern.matches(id.as_str()) || pattern.matches(source))
+    }
+}
+
+/// The names by which hosts know some settings.
+/// The setting that lets scheduled dreams change beliefs.
+pub(crate) const DREAM_APPLY: &str = "dream_apply";
+
+const OLDER_NAMES: &[(&str, &str)] = &[("dream_frequency", "dream_cron")];
+
 fn setting(name: &str) -> Result<&'static Setting> {
+    // dream.mode and dream_mode are the same setting.
+    let plain = name.replace('.', "_");
+    let older = OLDER_NAMES.iter().find(|(older, _)| *older == plain);
+    let name = older.map_or(plain.as_str(), |(_, name)| name);
     SETTINGS
         .iter()
         .find(|setting| setting.name == name)
@@ -251,11 +406,15 @@ impl views::Settings<'_> {
         SETTINGS.iter().map(|setting| value_of(setting.name, &rows)).collect()
     }
 
-    /// Sets a setting, or resets it to its default.
+    /// Sets a setting, or resets it to its default. Only a person lets scheduled dreams change beliefs.
     pub fn set(&self, name: &str, value: Option<Value>) -> Result<SettingValue> {
         let setting = setting(name)?;
         if let Some(value) = &value {
             (setting.check)(setting.name, value)?;
+        }
+        let lets_dreams_apply = setting.name == DREAM_APPLY && value == Some(Value::Bool(true));
+        if lets_dreams_apply && self.oneiro.store.actor().kind != ActorKind::Person {
+            return Err(needs_person("let scheduled dreams change beliefs"));
         }
         let name = setting.name;
         let text = value.map(|value| value.to_string());

@@ -1,7 +1,9 @@
 //! The spaces of a store: which there are, how one begins, and how one ends.
 
+use crate::memories::has_memories_of_people;
+use crate::operations::needs_person;
 use crate::{Oneiro, Options};
-use oneiro_model::{DeletedSpace, Error, ErrorKind, Result, SpaceInfo};
+use oneiro_model::{Actor, ActorKind, DeletedSpace, Error, ErrorKind, Result, SpaceInfo};
 use oneiro_store::{Target, spaces};
 use std::ops::Deref;
 
@@ -27,6 +29,13 @@ impl ScratchSpace {
         let target = Target::parse(&folder.path().to_string_lossy(), None)?;
         let oneiro = Oneiro::open(&target, Options { must_exist: false, ..options })?;
         Ok(ScratchSpace { oneiro, _folder: folder })
+    }
+}
+
+impl Drop for ScratchSpace {
+    /// What the work did outside the store goes too.
+    fn drop(&mut self) {
+        self.oneiro.remove_mount_markers();
     }
 }
 
@@ -62,8 +71,18 @@ impl Oneiro {
     }
 
     /// Deletes a space with everything in it, unless another process has it open. Its backups stay,
-    /// and are named.
-    pub fn delete_space(target: &Target, options: &Options) -> Result<DeletedSpace> {
+    /// and are named. An agent cannot delete one with memories that a person stated or promoted.
+    pub fn delete_space(target: &Target, options: &Options, actor: &Actor) -> Result<DeletedSpace> {
+        if actor.kind == ActorKind::Agent {
+            let existing = Options { must_exist: true, ..options.clone() };
+            let opened = Oneiro::open(target, existing);
+            // What cannot be read has no memories to protect, and is refused or deleted below.
+            if let Ok(oneiro) = opened
+                && oneiro.store.read(has_memories_of_people)?
+            {
+                return Err(needs_person("delete a space with memories of people"));
+            }
+        }
         spaces::delete(target, &options.for_store(), options.clock.now())
     }
 }

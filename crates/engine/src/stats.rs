@@ -3,7 +3,9 @@
 use crate::views::Sessions;
 use crate::{Oneiro, index};
 use oneiro_model::{Result, SessionGroup, Stats};
-use oneiro_store::{CommitStats, backups, jobs, messages, payloads, session_groups, sessions};
+use oneiro_store::{
+    CommitStats, backups, jobs, messages, notes, payloads, revisions, session_groups, sessions,
+};
 
 impl Sessions<'_> {
     /// Sessions by source and by project, the largest groups first.
@@ -44,6 +46,8 @@ impl Oneiro {
                 rewound: all - messages,
                 payloads: payloads::count(tx)?,
                 repaired: totals.repaired,
+                notes: notes::count(tx)?,
+                revisions: revisions::count(tx)?,
                 jobs: jobs::unfinished(tx)?,
                 bytes,
                 index: index::stats(tx)?,

@@ -1,9 +1,11 @@
 //! Access tokens: create, list, revoke and authenticate. The secret is returned once and stored as
 //! a hash; with 256 random bits it needs no slow hash.
 
+use crate::operations::is_person;
 use crate::views::Tokens;
 use oneiro_model::{
-    ActorKind, Cursor, Error, NewToken, Page, Remedy, Result, Token, TokenId, TokenText, bad_token,
+    ActorKind, Cursor, Error, ErrorKind, NewToken, Page, Remedy, Result, Token, TokenId, TokenText,
+    bad_token,
 };
 use oneiro_store::tokens;
 
@@ -38,7 +40,15 @@ impl Tokens<'_> {
             expires_at: token.expires_at,
             revoked_at: None,
         };
-        self.oneiro.store.write(move |tx| tokens::add(tx, &id, (&token, &hash), now))?;
+        self.oneiro.store.write(move |tx| {
+            // Otherwise any agent could make itself a person.
+            if token.actor == ActorKind::Person && !is_person(tx) {
+                let problem = "an agent cannot create a token for a person";
+                return Err(Error::new(ErrorKind::Forbidden, problem)
+                    .remedy("create it at a terminal, or with a token of a person"));
+            }
+            tokens::add(tx, &id, (&token, &hash), now)
+        })?;
         Ok(answer)
     }
 

@@ -46,6 +46,20 @@ views! {
     transfer: Transfer,
     /// Projects to capture, pauses, and stored secrets.
     capture: Capture,
+    /// Memories: remember, review, correct, forget, explain.
+    memories: Memories,
+    /// Learning from conversations: extraction, interactions, reinforcement.
+    learning: Learning,
+    /// Notes and their history: edit, log, compare, restore, undo.
+    notes: Notes,
+    /// Recorded changes of memories, notes, projects and state: list and undo.
+    operations: Operations,
+    /// Projects with their aliases and their state.
+    projects: Projects,
+    /// Dreams: consolidation runs, their candidates and their ledger.
+    dreams: Dreams,
+    /// Packs: lines of memory for a prompt.
+    packs: Packs,
     /// Operations for hosts that manage their own sessions in the space, such as hermes.
     host: Host,
 }

@@ -42,7 +42,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use jiff::civil::Date;
-use oneiro_extract::{ExtractRequest, Said, extract};
+use oneiro_extract::{ExtractRequest, SourceMessage, extract};
 use oneiro_text::{Analyzer, Kind, is_filler};
 use serde_json::Value;
 
@@ -216,9 +216,13 @@ fn condense(way: Way, chunk: &[&Turn], target: usize) -> String {
             take(sentences.iter(), target)
         }
         Way::Extract | Way::Lines => {
-            let said: Vec<Said<'_>> = chunk
+            let said: Vec<SourceMessage<'_>> = chunk
                 .iter()
-                .map(|turn| Said { speaker: &turn.speaker, text: &turn.text, day: turn.day })
+                .map(|turn| SourceMessage {
+                    speaker: &turn.speaker,
+                    text: &turn.text,
+                    day: turn.day,
+                })
                 .collect();
             let text = extract(&ExtractRequest { said: &said, target, about: None, count: &count });
             assert!(count(&text) <= target);

@@ -1,27 +1,26 @@
-//! Runs of letters that were made by machines for machines: base64, hex, keys. It owns how they
-//! are told from long words and paths; it must not know sentences.
+//! Finds encoded data in text: base64, hex, keys. Long words and paths are not encoded data.
 
 use std::ops::Range;
 
 /// Shorter runs are identifiers that somebody may ask for: a UUID, the hash of a commit.
-const SHORTEST: usize = 48;
+const MIN_BLOB_BYTES: usize = 48;
 
-/// Letters, digits and signs between two changes of kind, at most, in a blob. Paths and words have
-/// longer runs.
-const CHANGES: usize = 5;
+/// Characters of one class in a row, on average twice, in encoded data. Paths and words have longer
+/// runs.
+const MAX_RUN_BYTES: usize = 5;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sort {
+enum CharClass {
     Lower,
     Upper,
     Digit,
     Sign,
 }
 
-/// Hands out the blobs of a line, in order.
+/// Calls `each` with the blobs of a line, in order.
 pub(crate) fn blobs(line: &str, mut each: impl FnMut(Range<usize>)) {
     let bytes = line.as_bytes();
-    if bytes.len() < SHORTEST {
+    if bytes.len() < MIN_BLOB_BYTES {
         return;
     }
     let mut start = 0;
@@ -29,27 +28,27 @@ pub(crate) fn blobs(line: &str, mut each: impl FnMut(Range<usize>)) {
     let mut hex = true;
     let mut last = None;
     for at in 0..=bytes.len() {
-        let sort = bytes.get(at).and_then(|byte| sort(*byte));
-        if let (Some(sort), Some(byte)) = (sort, bytes.get(at)) {
-            changes += usize::from(last != Some(sort));
+        let class = bytes.get(at).and_then(|byte| char_class(*byte));
+        if let (Some(class), Some(byte)) = (class, bytes.get(at)) {
+            changes += usize::from(last != Some(class));
             hex &= byte.is_ascii_hexdigit();
-            last = Some(sort);
+            last = Some(class);
             continue;
         }
         let length = at - start;
-        if length >= SHORTEST && (hex || changes * CHANGES >= length * 2) {
+        if length >= MIN_BLOB_BYTES && (hex || changes * MAX_RUN_BYTES >= length * 2) {
             each(start..at);
         }
         (start, changes, hex, last) = (at + 1, 0, true, None);
     }
 }
 
-fn sort(byte: u8) -> Option<Sort> {
+fn char_class(byte: u8) -> Option<CharClass> {
     match byte {
-        b'a'..=b'z' => Some(Sort::Lower),
-        b'A'..=b'Z' => Some(Sort::Upper),
-        b'0'..=b'9' => Some(Sort::Digit),
-        b'+' | b'/' | b'=' | b'_' | b'-' => Some(Sort::Sign),
+        b'a'..=b'z' => Some(CharClass::Lower),
+        b'A'..=b'Z' => Some(CharClass::Upper),
+        b'0'..=b'9' => Some(CharClass::Digit),
+        b'+' | b'/' | b'=' | b'_' | b'-' => Some(CharClass::Sign),
         _ => None,
     }
 }

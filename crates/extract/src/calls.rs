@@ -1,18 +1,18 @@
-//! Calls of tools as an extract tells them: `ran cargo test`, and the same call again and again as a
-//! count with its last outcome: `ran cargo test 11 times, last: 3 failed`.
+//! Describes tool calls in words: `ran cargo test`. Repeated calls become one sentence with a count
+//! and the last outcome: `ran cargo test 11 times, last: 3 failed`.
 
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
-use crate::Said;
+use crate::SourceMessage;
 use crate::cues::{Cue, cues};
 use crate::utterance::is_tool;
 
-/// What a line that calls a tool begins with.
-const CALLED: &str = "called ";
+/// The start of a line that calls a tool.
+const CALL_PREFIX: &str = "called ";
 
-/// Arguments that say what a call was about, the most telling first.
-const TELLING: [&str; 12] = [
+/// Arguments that name the subject of a call, the most specific first.
+const SUBJECT_ARGUMENTS: [&str; 12] = [
     "command",
     "cmd",
     "path",
@@ -27,14 +27,14 @@ const TELLING: [&str; 12] = [
     "id",
 ];
 
-/// Bytes of an argument, and of an outcome, that are told.
-const LONGEST_ARGUMENT: usize = 120;
-const LONGEST_OUTCOME: usize = 120;
+/// Maximum bytes shown of an argument, and of an outcome.
+const MAX_ARGUMENT_BYTES: usize = 120;
+const MAX_OUTCOME_BYTES: usize = 120;
 
-/// Bytes at the end of a result that its outcome is looked for in.
-const RESULT_END: usize = 4 << 10;
+/// Bytes at the end of a result that are searched for its outcome.
+const RESULT_TAIL_BYTES: usize = 4 << 10;
 
-/// The messages that call tools, by their place among all.
+/// The messages that call tools, by index.
 #[derive(Debug, Default)]
 pub(crate) struct Calls(FxHashMap<usize, CallingMessage>);
 
@@ -44,89 +44,90 @@ pub(crate) struct CallingMessage {
     /// What else it says.
     pub words: String,
     /// Its calls, each a sentence; those that were made again later are left out.
-    pub calls: Vec<ToldCall>,
+    pub calls: Vec<CallSentence>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct ToldCall {
+pub(crate) struct CallSentence {
     pub text: String,
     pub is_repeated: bool,
 }
 
-/// A call as it was made.
-struct Made {
+/// A call in a message.
+struct FoundCall {
     message: usize,
-    told: String,
+    text: String,
     result: Option<usize>,
 }
 
 impl Calls {
-    pub fn of(said: &[Said<'_>]) -> Calls {
+    pub fn of(said: &[SourceMessage<'_>]) -> Calls {
         let mut calls = Calls::default();
-        let mut made: Vec<Made> = Vec::new();
+        let mut found_calls: Vec<FoundCall> = Vec::new();
         // Calls that no result has come for yet.
         let mut waiting = 0..0;
-        for (place, said_now) in said.iter().enumerate() {
-            if is_tool(said_now.speaker) {
-                if let Some(call) = waiting.next().and_then(|call: usize| made.get_mut(call)) {
-                    call.result = Some(place);
+        for (index, message) in said.iter().enumerate() {
+            if is_tool(message.speaker) {
+                if let Some(call) = waiting.next().and_then(|call: usize| found_calls.get_mut(call))
+                {
+                    call.result = Some(index);
                 }
                 continue;
             }
-            let first = made.len();
-            if let Some(words) = take_calls(said_now.text, |told| {
-                made.push(Made { message: place, told, result: None });
+            let first = found_calls.len();
+            if let Some(words) = take_calls(message.text, |text| {
+                found_calls.push(FoundCall { message: index, text, result: None });
             }) {
-                calls.0.insert(place, CallingMessage { words, calls: Vec::new() });
+                calls.0.insert(index, CallingMessage { words, calls: Vec::new() });
             }
-            waiting = first..made.len();
+            waiting = first..found_calls.len();
         }
         let mut times: FxHashMap<&str, usize> = FxHashMap::default();
-        for call in &made {
-            *times.entry(&call.told).or_default() += 1;
+        for call in &found_calls {
+            *times.entry(&call.text).or_default() += 1;
         }
         let mut left = times.clone();
-        for call in &made {
-            let Some(left) = left.get_mut(call.told.as_str()) else { continue };
+        for call in &found_calls {
+            let Some(left) = left.get_mut(call.text.as_str()) else { continue };
             *left -= 1;
             // The last time stands for all.
             let Some(message) = calls.0.get_mut(&call.message).filter(|_| *left == 0) else {
                 continue;
             };
-            let count = times.get(call.told.as_str()).copied().unwrap_or(1);
-            let result = call.result.and_then(|place| said.get(place)).map(|said| said.text);
-            message.calls.push(told_call(&call.told, count, result.and_then(outcome)));
+            let count = times.get(call.text.as_str()).copied().unwrap_or(1);
+            let result = call.result.and_then(|index| said.get(index)).map(|said| said.text);
+            message.calls.push(call_sentence(&call.text, count, result.and_then(outcome)));
         }
         calls
     }
 
-    /// The message at a place, if it calls tools.
-    pub fn at(&self, place: usize) -> Option<&CallingMessage> {
-        self.0.get(&place)
+    /// The message at a index, if it calls tools.
+    pub fn at(&self, index: usize) -> Option<&CallingMessage> {
+        self.0.get(&index)
     }
 }
 
-fn told_call(told: &str, count: usize, outcome: Option<&str>) -> ToldCall {
+fn call_sentence(text: &str, count: usize, outcome: Option<&str>) -> CallSentence {
     let text = match (count, outcome) {
-        (1, _) => told.to_owned(),
-        (_, None) => format!("{told} {count} times"),
-        (_, Some(outcome)) => format!("{told} {count} times, last: {outcome}"),
+        (1, _) => text.to_owned(),
+        (_, None) => format!("{text} {count} times"),
+        (_, Some(outcome)) => format!("{text} {count} times, last: {outcome}"),
     };
-    ToldCall { text, is_repeated: count > 1 }
+    CallSentence { text, is_repeated: count > 1 }
 }
 
-/// Hands out the calls of a message; returns its other lines, if there are any calls.
+/// Calls `each` with the calls of a message; returns its other lines, or `None` without calls.
 fn take_calls(text: &str, mut each: impl FnMut(String)) -> Option<String> {
-    if !text.contains(CALLED) {
+    if !text.contains(CALL_PREFIX) {
         return None;
     }
     let mut words = String::new();
     let mut found = false;
     for line in text.lines() {
-        match told(line) {
-            Some(told) => {
+        match describe_call(line) {
+            Some(text) => {
                 found = true;
-                each(told);
+                each(text);
             }
             None => {
                 words.push_str(line);
@@ -138,17 +139,17 @@ fn take_calls(text: &str, mut each: impl FnMut(String)) -> Option<String> {
 }
 
 /// A line that calls a tool, in words.
-fn told(line: &str) -> Option<String> {
-    let (name, arguments) = line.strip_prefix(CALLED)?.split_once(' ')?;
+fn describe_call(line: &str) -> Option<String> {
+    let (name, arguments) = line.strip_prefix(CALL_PREFIX)?.split_once(' ')?;
     let arguments: Value = match arguments.as_bytes().first()? {
         b'{' | b'[' => serde_json::from_str(arguments).unwrap_or(Value::Null),
         // Prose: "called my sister".
         _ => return None,
     };
-    let telling = TELLING.iter().find_map(|key| Some((*key, arguments.get(key)?)));
+    let subject = SUBJECT_ARGUMENTS.iter().find_map(|key| Some((*key, arguments.get(key)?)));
     let first = || arguments.as_object()?.iter().find(|(_, value)| value.is_string());
-    let telling = telling.or_else(|| first().map(|(key, value)| (key.as_str(), value)));
-    let Some((key, value)) = telling else { return Some(format!("called {name}")) };
+    let subject = subject.or_else(|| first().map(|(key, value)| (key.as_str(), value)));
+    let Some((key, value)) = subject else { return Some(format!("called {name}")) };
     let value = match value {
         Value::String(text) => text.clone(),
         // `bash -lc` and the like before what is run.
@@ -157,9 +158,9 @@ fn told(line: &str) -> Option<String> {
     };
     let value = value.lines().next().unwrap_or_default().trim();
     Some(if matches!(key, "command" | "cmd") {
-        format!("ran {}", clipped(without_pipes(value), LONGEST_ARGUMENT))
+        format!("ran {}", truncate(without_pipes(value), MAX_ARGUMENT_BYTES))
     } else {
-        format!("called {name} {}", clipped(value, LONGEST_ARGUMENT))
+        format!("called {name} {}", truncate(value, MAX_ARGUMENT_BYTES))
     })
 }
 
@@ -169,30 +170,31 @@ fn without_pipes(command: &str) -> &str {
     command.get(..end.unwrap_or(command.len())).unwrap_or(command)
 }
 
-/// How a result ended: its last line that tells of success or failure, or its last line.
+/// The outcome of a result: its last line about success or failure, or its last line.
 fn outcome(result: &str) -> Option<&str> {
-    let end = result.get(result.ceil_char_boundary(result.len().saturating_sub(RESULT_END))..)?;
+    let end =
+        result.get(result.ceil_char_boundary(result.len().saturating_sub(RESULT_TAIL_BYTES))..)?;
     let lines =
         || end.lines().rev().map(str::trim).filter(|line| line.contains(char::is_alphanumeric));
-    let tells = |line: &&str| {
+    let is_informative = |line: &&str| {
         let mut found = false;
         cues(line, |_, cue| found |= matches!(cue, Cue::Outcome | Cue::Error));
         found
     };
-    let line = lines().find(tells).or_else(|| lines().next())?;
-    Some(clipped(line, LONGEST_OUTCOME).trim_end_matches(['.', ' ']))
+    let line = lines().find(is_informative).or_else(|| lines().next())?;
+    Some(truncate(line, MAX_OUTCOME_BYTES).trim_end_matches(['.', ' ']))
 }
 
-fn clipped(text: &str, longest: usize) -> &str {
-    text.get(..text.floor_char_boundary(longest)).unwrap_or(text)
+fn truncate(text: &str, limit: usize) -> &str {
+    text.get(..text.floor_char_boundary(limit)).unwrap_or(text)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn said<'a>(speaker: &'a str, text: &'a str) -> Said<'a> {
-        Said { speaker, text, day: None }
+    fn source_message<'a>(speaker: &'a str, text: &'a str) -> SourceMessage<'a> {
+        SourceMessage { speaker, text, day: None }
     }
 
     #[test]
@@ -207,7 +209,7 @@ mod tests {
             ("called my sister", None),
             ("She called bash {", None),
         ] {
-            assert_eq!(told(line).as_deref(), expected, "{line}");
+            assert_eq!(describe_call(line).as_deref(), expected, "{line}");
         }
     }
 
@@ -215,11 +217,11 @@ mod tests {
     fn the_same_call_is_told_once_with_its_count_and_last_outcome() {
         let call = r#"called bash {"command":"cargo test"}"#;
         let said = [
-            said("assistant", call),
-            said("tool bash", "test a ... FAILED\n4 failed"),
-            said("assistant", "I try again.\ncalled bash {\"command\":\"cargo test\"}"),
-            said("tool bash", "test result: FAILED. 3 failed."),
-            said("assistant", r#"called read {"path":"a.rs"}"#),
+            source_message("assistant", call),
+            source_message("tool bash", "test a ... FAILED\n4 failed"),
+            source_message("assistant", "I try again.\ncalled bash {\"command\":\"cargo test\"}"),
+            source_message("tool bash", "test result: FAILED. 3 failed."),
+            source_message("assistant", r#"called read {"path":"a.rs"}"#),
         ];
         let calls = Calls::of(&said);
         assert!(calls.at(0).unwrap().calls.is_empty());
@@ -227,7 +229,7 @@ mod tests {
         assert_eq!(last.words, "I try again.\n");
         assert_eq!(
             last.calls,
-            [ToldCall {
+            [CallSentence {
                 text: "ran cargo test 2 times, last: test result: FAILED. 3 failed".to_owned(),
                 is_repeated: true
             }]

@@ -1,20 +1,19 @@
-//! Sentences to clauses: the pieces that an extract keeps or leaves out, and whether each can stand
-//! without the one before it.
+//! Splits sentences into clauses, and says which clauses need the one before.
 
 use crate::connectives::{begins_inside, has_subject, joins, needs_what_precedes};
 
-/// Sentences of so few bytes stay whole.
-const SHORTEST: usize = 40;
+/// Shorter sentences are not split.
+const MIN_SPLIT_BYTES: usize = 40;
 
-/// Bytes before a colon, or between parentheses, that make a clause of their own.
-const LEADS_ON: usize = 32;
+/// Minimum bytes before a colon, or between parentheses, of a clause of its own.
+const MIN_PART_BYTES: usize = 32;
 
-/// Sentences of so many bytes may end at a comma: nobody reads them to their end for one word.
-const LONG_SENTENCE: usize = 200;
+/// Sentences this long may be split at any comma.
+const LONG_SENTENCE_BYTES: usize = 200;
 
-/// How a clause is tied to what stands before it in its sentence.
+/// How a clause depends on the one before it in its sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Joint {
+pub(crate) enum Link {
     /// Not at all: it begins the sentence, or has a subject of its own.
     Free,
     /// It can be left out, but not be kept alone.
@@ -23,15 +22,15 @@ pub(crate) enum Joint {
     Comma,
 }
 
-/// Hands out where each clause of a sentence begins, after its start, in order.
-pub(crate) fn cuts(sentence: &str, mut each: impl FnMut(usize, Joint)) {
-    if sentence.len() < SHORTEST {
+/// Calls `each` with the start of each further clause of a sentence, in order.
+pub(crate) fn split_points(sentence: &str, mut each: impl FnMut(usize, Link)) {
+    if sentence.len() < MIN_SPLIT_BYTES {
         return;
     }
     let bytes = sentence.as_bytes();
     let after = |at: usize| sentence.get(at..).unwrap_or_default().trim_start();
     let own_subject = |at: usize| {
-        if has_subject(after(at)) { Joint::Free } else { Joint::Tied }
+        if has_subject(after(at)) { Link::Free } else { Link::Tied }
     };
     for (at, byte) in bytes.iter().enumerate() {
         let follows = |offset: usize, wanted: u8| bytes.get(at + offset) == Some(&wanted);
@@ -39,12 +38,12 @@ pub(crate) fn cuts(sentence: &str, mut each: impl FnMut(usize, Joint)) {
             b',' if follows(1, b' ') => each(at + 2, after_comma(after(at + 2), sentence.len())),
             b';' if follows(1, b' ') => each(at + 2, own_subject(at + 2)),
             // What leads on with few words is nothing without what it leads to.
-            b':' if follows(1, b' ') && at >= LEADS_ON => each(at + 2, Joint::Tied),
+            b':' if follows(1, b' ') && at >= MIN_PART_BYTES => each(at + 2, Link::Tied),
             b'(' if at > 0 => {
                 let inside = bytes.iter().skip(at).position(|byte| *byte == b')');
-                if let Some(length) = inside.filter(|length| *length >= LEADS_ON) {
-                    each(at, Joint::Tied);
-                    each(at + length + 1, Joint::Comma);
+                if let Some(length) = inside.filter(|length| *length >= MIN_PART_BYTES) {
+                    each(at, Link::Tied);
+                    each(at + length + 1, Link::Comma);
                 }
             }
             b'-' if follows(1, b' ') && at > 0 && bytes.get(at - 1) == Some(&b' ') => {
@@ -56,9 +55,9 @@ pub(crate) fn cuts(sentence: &str, mut each: impl FnMut(usize, Joint)) {
                 let word = rest.split(' ').next().unwrap_or_default();
                 let is_after_mark = at > 0 && matches!(bytes.get(at - 1), Some(b',' | b';'));
                 if !is_after_mark && joins(word) && has_subject(rest) {
-                    each(at + 1, Joint::Free);
+                    each(at + 1, Link::Free);
                 } else if !is_after_mark && begins_inside(word) {
-                    each(at + 1, Joint::Tied);
+                    each(at + 1, Link::Tied);
                 }
             }
             // The first byte of what is beyond ASCII; the marks looked for begin with these.
@@ -68,10 +67,10 @@ pub(crate) fn cuts(sentence: &str, mut each: impl FnMut(usize, Joint)) {
                 match letter {
                     // Clauses between wide commas mostly have what they need.
                     Some('，' | '；') if needs_what_precedes(after(next)) => {
-                        each(next, Joint::Tied);
+                        each(next, Link::Tied);
                     }
-                    Some('，' | '；') => each(next, Joint::Free),
-                    Some('،' | '؛' | '：') => each(next, Joint::Tied),
+                    Some('，' | '；') => each(next, Link::Free),
+                    Some('،' | '؛' | '：') => each(next, Link::Tied),
                     Some('—' | '–') => each(next, own_subject(next)),
                     _ => {}
                 }
@@ -81,18 +80,18 @@ pub(crate) fn cuts(sentence: &str, mut each: impl FnMut(usize, Joint)) {
     }
 }
 
-fn after_comma(rest: &str, sentence_bytes: usize) -> Joint {
+fn after_comma(rest: &str, sentence_bytes: usize) -> Link {
     if has_subject(rest) {
-        Joint::Free
-    } else if needs_what_precedes(rest) || sentence_bytes >= LONG_SENTENCE {
-        Joint::Tied
+        Link::Free
+    } else if needs_what_precedes(rest) || sentence_bytes >= LONG_SENTENCE_BYTES {
+        Link::Tied
     } else {
-        Joint::Comma
+        Link::Comma
     }
 }
 
 /// A range without the space and the marks at its ends that lead on to another clause.
-pub(crate) fn bare(text: &str, (start, end): (usize, usize)) -> (usize, usize) {
+pub(crate) fn trim_marks(text: &str, (start, end): (usize, usize)) -> (usize, usize) {
     let shown = text.get(start..end).unwrap_or_default();
     let leads_on = |letter: char| {
         letter.is_whitespace()
@@ -108,21 +107,21 @@ pub(crate) fn bare(text: &str, (start, end): (usize, usize)) -> (usize, usize) {
 mod tests {
     use super::*;
 
-    fn clauses(sentence: &str) -> Vec<(&str, Joint)> {
-        let mut starts = vec![(0, Joint::Free)];
-        cuts(sentence, |at, joint| starts.push((at, joint)));
-        starts.push((sentence.len(), Joint::Free));
+    fn clauses(sentence: &str) -> Vec<(&str, Link)> {
+        let mut starts = vec![(0, Link::Free)];
+        split_points(sentence, |at, link| starts.push((at, link)));
+        starts.push((sentence.len(), Link::Free));
         starts
             .windows(2)
-            .map(|pair| (bare(sentence, (pair[0].0, pair[1].0)), pair[0].1))
-            .map(|((start, end), joint)| (&sentence[start..end], joint))
+            .map(|pair| (trim_marks(sentence, (pair[0].0, pair[1].0)), pair[0].1))
+            .map(|((start, end), link)| (&sentence[start..end], link))
             .filter(|(clause, _)| !clause.is_empty())
             .collect()
     }
 
     #[test]
     fn sentences_come_apart_at_their_joints() {
-        use Joint::{Comma, Free, Tied};
+        use Link::{Comma, Free, Tied};
         for (sentence, expected) in [
             (
                 "By the way, I signed up for a class (in Lisbon), but it costs 1,200 euros.",

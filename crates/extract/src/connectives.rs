@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 use crate::segment::is_wide;
 
 /// Bytes of a connective, at most.
-const LONGEST: usize = 32;
+const MAX_PHRASE_BYTES: usize = 32;
 
 struct Phrases {
     phrases: FxHashSet<&'static str>,
@@ -30,7 +30,7 @@ impl Phrases {
         if text.starts_with(is_wide) {
             return self.wide.iter().find(|phrase| text.starts_with(**phrase)).map(|p| p.len());
         }
-        let start = text.get(..text.floor_char_boundary(LONGEST)).unwrap_or_default();
+        let start = text.get(..text.floor_char_boundary(MAX_PHRASE_BYTES)).unwrap_or_default();
         let start = start.to_lowercase();
         let mut ends = start.match_indices([' ', '\'', ',']).take(3).map(|(at, sign)| match sign {
             "'" => at + 1,
@@ -86,7 +86,9 @@ pub(crate) fn without_join(clause: &str) -> &str {
 pub(crate) fn has_subject(clause: &str) -> bool {
     let clause = without_join(clause);
     let end = clause.find(' ').unwrap_or(clause.len());
-    let Some(word) = clause.get(..end).filter(|word| word.len() <= LONGEST) else { return false };
+    let Some(word) = clause.get(..end).filter(|word| word.len() <= MAX_PHRASE_BYTES) else {
+        return false;
+    };
     let word = word.replace('’', "'").to_lowercase();
     SUBJECTS.contains(word.as_str())
 }

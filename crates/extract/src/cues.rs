@@ -1,5 +1,5 @@
-//! Words that tell what a sentence does: decides, fails, asks for later, speaks of a person's life,
-//! is polite. It must not know what a cue is worth.
+//! Finds phrases that show the purpose of a sentence: a decision, an error, a plan, a personal fact,
+//! a courtesy.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -67,7 +67,7 @@ impl Cue {
 }
 
 /// Bytes of a phrase that only leads on, at most.
-const LONGEST_LEAD: usize = 32;
+const MAX_LEAD_BYTES: usize = 32;
 
 const CUES: &str = include_str!("../assets/cues.txt");
 
@@ -156,7 +156,7 @@ static LEADS: LazyLock<FxHashSet<&str>> =
 /// Whether a piece of a sentence only leads into the rest: "by the way".
 pub(crate) fn is_lead(piece: &str) -> bool {
     let piece = piece.trim_matches([',', ' ']);
-    piece.len() <= LONGEST_LEAD && LEADS.contains(piece.to_lowercase().as_str())
+    piece.len() <= MAX_LEAD_BYTES && LEADS.contains(piece.to_lowercase().as_str())
 }
 
 /// Whether a word at the start of a sentence only leads into it.

@@ -37,7 +37,7 @@ pub(crate) struct Dated {
 
 impl Dated {
     /// Notes a normalised word.
-    pub fn meet(&mut self, norm: &str) {
+    pub fn add(&mut self, norm: &str) {
         match date_role(norm) {
             Some(DateRole::Day) => self.day = true,
             Some(DateRole::Length) => self.length = true,

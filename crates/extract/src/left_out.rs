@@ -1,54 +1,55 @@
-//! The last line of an extract: what is not in it, so that a reader knows what to expand for. It
-//! owns the wording; it must not know how the rest was chosen.
+//! The last line of an extract: counts and terms of what was left out, so that readers know what to
+//! expand.
 
-use crate::reading::Reading;
+use crate::conversation::Conversation;
 use crate::terms::TermId;
-use crate::utterance::{LEFT_OUT, LeftOut, TERMS, Utterance, Utterances, Voice};
+use crate::utterance::{LEFT_OUT, LeftOut, Source, TERMS, Utterance, Utterances};
 
-/// Terms looked at for the line.
-const MOST_TERMS: usize = 600;
+/// Maximum number of terms considered for the line.
+const MAX_TERMS: usize = 600;
 
 /// What is not in the lines of an extract.
-pub(crate) struct Missing {
+pub(crate) struct Omitted {
     whole: LeftOut,
     clauses: usize,
 }
 
-impl Missing {
+impl Omitted {
     /// Counts it, where `is_kept` holds for what is in the lines.
     pub fn of(
-        reading: &Reading,
+        conversation: &Conversation,
         utterances: &Utterances<'_>,
         is_kept: impl Fn(u32) -> bool,
-    ) -> Missing {
+    ) -> Omitted {
         let mut shown = vec![false; utterances.all.len()];
-        let mut missing = Missing { whole: utterances.left_out, clauses: 0 };
-        for (number, clause) in (0_u32..).zip(&reading.clauses) {
-            let utterance = reading.sentence_of(clause).map_or(0, |sentence| sentence.utterance);
+        let mut omitted = Omitted { whole: utterances.left_out, clauses: 0 };
+        for (number, clause) in (0_u32..).zip(&conversation.clauses) {
+            let utterance =
+                conversation.sentence_of(clause).map_or(0, |sentence| sentence.utterance);
             match shown.get_mut(utterance as usize) {
                 Some(shown) if is_kept(number) => *shown = true,
-                _ => missing.clauses += 1,
+                _ => omitted.clauses += 1,
             }
         }
-        for (said, shown) in utterances.all.iter().zip(shown) {
-            match said.voice {
-                _ if shown || said.text.trim().is_empty() => {}
-                Voice::Tool => missing.whole.tool_results += 1,
-                Voice::Terms | Voice::Call { .. } => {}
-                Voice::Speaker | Voice::Agent | Voice::System => missing.whole.messages += 1,
+        for (utterance, shown) in utterances.all.iter().zip(shown) {
+            match utterance.source {
+                _ if shown || utterance.text.trim().is_empty() => {}
+                Source::Tool => omitted.whole.tool_results += 1,
+                Source::Terms | Source::Call { .. } => {}
+                Source::Speaker | Source::Agent | Source::System => omitted.whole.messages += 1,
             }
         }
-        missing
+        omitted
     }
 
-    /// Whether nothing is missing.
-    pub fn is_nothing(&self) -> bool {
+    /// Whether nothing is left out.
+    pub fn is_empty(&self) -> bool {
         self.clauses == 0 && self.whole == LeftOut::default()
     }
 
     /// The line without terms and without its end; the short form makes no difference between
     /// messages.
-    pub fn told(&self, short: bool) -> String {
+    pub fn description(&self, short: bool) -> String {
         let LeftOut { messages, tool_results } = self.whole;
         let several = |count: usize, of: &str| {
             let plural = if count == 1 { "" } else { "s" };
@@ -70,14 +71,14 @@ impl Missing {
 
 /// The terms that are in no line, the weightiest first, as they were written.
 pub(crate) fn terms<'a>(
-    (reading, weights): (&Reading, &[f32]),
+    (conversation, weights): (&Conversation, &[f32]),
     utterances: &[Utterance<'a>],
     is_kept: impl Fn(u32) -> bool,
 ) -> Vec<&'a str> {
     let mut covered = vec![false; weights.len()];
-    for (number, clause) in (0_u32..).zip(&reading.clauses) {
+    for (number, clause) in (0_u32..).zip(&conversation.clauses) {
         if is_kept(number) {
-            for id in reading.terms_of(clause) {
+            for id in conversation.terms_of(clause) {
                 if let Some(covered) = covered.get_mut(*id as usize) {
                     *covered = true;
                 }
@@ -89,18 +90,18 @@ pub(crate) fn terms<'a>(
         .zip(0..)
         .zip(covered)
         .filter(|((_, id), covered)| {
-            !covered && reading.terms.get(*id).is_some_and(|term| term.names_a_topic())
+            !covered && conversation.terms.get(*id).is_some_and(|term| term.names_a_topic())
         })
         .map(|((weight, id), _)| (*weight, id))
         .collect();
     let heavier = |a: &(f32, TermId), b: &(f32, TermId)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
-    if open.len() > MOST_TERMS {
-        open.select_nth_unstable_by(MOST_TERMS, heavier);
-        open.truncate(MOST_TERMS);
+    if open.len() > MAX_TERMS {
+        open.select_nth_unstable_by(MAX_TERMS, heavier);
+        open.truncate(MAX_TERMS);
     }
     open.sort_unstable_by(heavier);
     let shown = |id: TermId| {
-        let term = reading.terms.get(id)?;
+        let term = conversation.terms.get(id)?;
         let text = utterances.get(term.utterance as usize)?.text;
         text.get(term.start as usize..term.end as usize).filter(|shown| shown.len() <= 48)
     };
@@ -109,11 +110,11 @@ pub(crate) fn terms<'a>(
 
 /// The line with as many terms as fit; the short form where not even the counts do, or nothing.
 pub(crate) fn line(
-    missing: &Missing,
+    omitted: &Omitted,
     terms: &[&str],
     fits: impl Fn(&str) -> bool,
 ) -> Option<String> {
-    let counts = missing.told(false);
+    let counts = omitted.description(false);
     let with = |count: usize| match terms.get(..count).unwrap_or_default() {
         [] => format!("{counts})"),
         terms => format!("{counts}; {TERMS}{})", terms.join(", ")),
@@ -127,6 +128,6 @@ pub(crate) fn line(
             high = middle - 1;
         }
     }
-    let short = format!("{})", missing.told(true));
+    let short = format!("{})", omitted.description(true));
     [with(low), short].into_iter().find(|line| fits(line))
 }

@@ -1,32 +1,33 @@
-//! Summaries without a model: of a conversation, the sentences that matter most, in order, within a
-//! number of tokens. It owns what matters; it must not know stores, sessions or models.
+//! Extractive summaries: the most important clauses of a conversation, in order, within a number of
+//! tokens. Independent of stores, sessions and models.
 
 mod blob;
 mod calls;
 mod clause;
 mod connectives;
+mod conversation;
 mod cues;
 mod dates;
 mod extract;
 mod left_out;
 mod lines;
 mod machine;
-mod reading;
 mod render;
 mod repeated;
 mod segment;
 mod select;
+mod sentence_weight;
 mod terms;
 mod utterance;
-mod worth;
 
 pub use extract::extract;
+pub use segment::sentence_ranges;
 
 use jiff::civil::Date;
 
-/// Something said, as the extract sees it.
+/// A message to summarise.
 #[derive(Debug, Clone)]
-pub struct Said<'a> {
+pub struct SourceMessage<'a> {
     /// The speaker, as the extract names them: `user`, `assistant`, `tool bash`, or a name. Empty
     /// for an earlier extract, whose lines name them.
     pub speaker: &'a str,
@@ -40,7 +41,7 @@ pub struct Said<'a> {
 /// What to make an extract of.
 pub struct ExtractRequest<'a> {
     /// What was said, in order.
-    pub said: &'a [Said<'a>],
+    pub said: &'a [SourceMessage<'a>],
     /// The most tokens it may have.
     pub target: usize,
     /// Words it should be about, when it answers a question.

@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use rustc_hash::FxHashMap;
 
 use crate::render::line_start;
-use crate::utterance::{Utterance, Voice};
+use crate::utterance::{Source, Utterance};
 
 /// The lines that may be written, in their order.
 #[derive(Debug, Default)]
@@ -24,12 +24,12 @@ impl Lines {
         let mut before: Option<&Utterance<'_>> = None;
         let mut has_worked = false;
         for said in utterances {
-            let begins_turn = has_worked && said.voice == Voice::Speaker;
+            let begins_turn = has_worked && said.source == Source::Speaker;
             if begins_turn || before.is_some_and(|before| before.day != said.day) {
                 known.clear();
                 has_worked = false;
             }
-            has_worked |= matches!(said.voice, Voice::Agent | Voice::Call { .. } | Voice::Tool);
+            has_worked |= matches!(said.source, Source::Agent | Source::Call { .. } | Source::Tool);
             let line = *known.entry(said.speaker).or_insert_with(|| {
                 let start = tokens.entry((said.speaker, said.day)).or_insert_with(|| {
                     // And the end of the line before.
@@ -65,10 +65,10 @@ mod tests {
         let utterance = |(speaker, day): &(&'static str, i8)| Utterance {
             speaker,
             text: "words",
-            voice: match *speaker {
-                "tool bash" => Voice::Tool,
-                "assistant" => Voice::Agent,
-                _ => Voice::Speaker,
+            source: match *speaker {
+                "tool bash" => Source::Tool,
+                "assistant" => Source::Agent,
+                _ => Source::Speaker,
             },
             day: Date::new(2023, 5, *day).ok(),
         };

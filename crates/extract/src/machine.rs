@@ -1,5 +1,4 @@
-//! What machines print and are told: commands, log lines, frames of a stack, listings, progress.
-//! It owns how such a line looks; it must not know what it is worth.
+//! Recognises machine output: commands, code, log lines, stack frames, listings, progress.
 
 use oneiro_text::entries;
 use rustc_hash::FxHashSet;

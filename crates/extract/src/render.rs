@@ -1,5 +1,4 @@
-//! Chosen clauses as lines: `8 May 2023 Ana: text`. It owns how an extract is written; it must not
-//! know why a clause was chosen.
+//! Writes selected clauses as lines: `8 May 2023 Ana: text`.
 
 use std::borrow::Cow;
 
@@ -7,14 +6,14 @@ use jiff::civil::Date;
 use oneiro_text::DatedText;
 
 use crate::connectives::without_join;
+use crate::conversation::{Clause, Conversation};
 use crate::dates;
 use crate::lines::Lines;
-use crate::reading::{Clause, Reading};
 use crate::segment::joins_previous;
 use crate::utterance::Utterance;
 
 /// Bytes on either side of a sentence that show its language.
-const AROUND: usize = 160;
+const DATE_CONTEXT_BYTES: usize = 160;
 
 /// What bold type is marked with.
 const BOLD: &str = "**";
@@ -24,14 +23,14 @@ const GAP: &str = " … ";
 
 /// Bytes between two clauses of a line, at most, that are written as they stand: marks, and a word
 /// that only leads on. A blob is longer.
-const CLOSEST: usize = 32;
+const MIN_WORD_CUT_BYTES: usize = 32;
 
 /// Characters of a name that are shown.
-const LONGEST_NAME: usize = 32;
+const MAX_NAME_CHARS: usize = 32;
 
 /// A conversation, and how its clauses are written.
 pub(crate) struct Page<'a> {
-    pub reading: &'a Reading,
+    pub conversation: &'a Conversation,
     pub utterances: &'a [Utterance<'a>],
     pub lines: &'a Lines,
 }
@@ -40,10 +39,10 @@ impl<'a> Page<'a> {
     /// Writes the clauses for which `is_kept` holds, line by line.
     pub fn lines(&self, is_kept: impl Fn(u32) -> bool) -> String {
         let mut kept: Vec<(usize, u32, &Clause)> = (0_u32..)
-            .zip(&self.reading.clauses)
+            .zip(&self.conversation.clauses)
             .filter(|(number, _)| is_kept(*number))
             .filter_map(|(number, clause)| {
-                let utterance = self.reading.sentence_of(clause)?.utterance;
+                let utterance = self.conversation.sentence_of(clause)?.utterance;
                 Some((self.lines.of_utterance(utterance)?, number, clause))
             })
             .collect();
@@ -53,7 +52,7 @@ impl<'a> Page<'a> {
         // Of the clause before: its number, its utterance and line, and where it ends.
         let mut last: Option<(u32, u32, u32, usize)> = None;
         for (_, number, clause) in kept {
-            let Some(sentence) = self.reading.sentence_of(clause) else { continue };
+            let Some(sentence) = self.conversation.sentence_of(clause) else { continue };
             let Some(said) = self.utterances.get(sentence.utterance as usize) else { continue };
             let mut from = clause.start;
             // Lines of one speaker that meet because what was between them is left out are one.
@@ -68,7 +67,7 @@ impl<'a> Page<'a> {
                 let follows = before + 1 == number && utterance == sentence.utterance;
                 let between = clause.start.saturating_sub(end);
                 match (follows, line == sentence.line) {
-                    (true, true) if between <= CLOSEST => from = end,
+                    (true, true) if between <= MIN_WORD_CUT_BYTES => from = end,
                     (true, false) => out.push(' '),
                     // Also where a blob was between two sentences of a line.
                     _ => out.push_str(GAP),
@@ -87,7 +86,9 @@ impl<'a> Page<'a> {
 
     /// A clause with what its relative dates meant.
     pub fn text(&self, clause: &Clause) -> Cow<'a, str> {
-        let Some(sentence) = self.reading.sentence_of(clause) else { return Cow::Borrowed("") };
+        let Some(sentence) = self.conversation.sentence_of(clause) else {
+            return Cow::Borrowed("");
+        };
         let Some(said) = self.utterances.get(sentence.utterance as usize) else {
             return Cow::Borrowed("");
         };
@@ -96,8 +97,9 @@ impl<'a> Page<'a> {
             return without_bold(Cow::Borrowed(shown));
         };
         let text = said.text.get(sentence.start..sentence.end).unwrap_or_default();
-        let from = said.text.floor_char_boundary(sentence.start.saturating_sub(AROUND));
-        let to = said.text.ceil_char_boundary((sentence.end + AROUND).min(said.text.len()));
+        let from = said.text.floor_char_boundary(sentence.start.saturating_sub(DATE_CONTEXT_BYTES));
+        let to =
+            said.text.ceil_char_boundary((sentence.end + DATE_CONTEXT_BYTES).min(said.text.len()));
         let around = said.text.get(from..to).unwrap_or_default();
         let dated = DatedText { text, around, written_on: day };
         let (start, end) = (clause.start - sentence.start, clause.end - sentence.start);
@@ -129,7 +131,7 @@ fn write_speaker(out: &mut String, speaker: &str) {
     if speaker.is_empty() {
         return;
     }
-    match speaker.char_indices().nth(LONGEST_NAME) {
+    match speaker.char_indices().nth(MAX_NAME_CHARS) {
         Some((end, _)) => {
             out.push_str(speaker.get(..end).unwrap_or_default().trim_end());
             out.push('…');
@@ -140,7 +142,7 @@ fn write_speaker(out: &mut String, speaker: &str) {
 }
 
 /// Everything that was said, a line for each message.
-pub(crate) fn whole(utterances: &[Utterance<'_>]) -> String {
+pub(crate) fn all_lines(utterances: &[Utterance<'_>]) -> String {
     let mut out = String::new();
     for said in utterances.iter().filter(|said| !said.text.trim().is_empty()) {
         if !out.is_empty() {

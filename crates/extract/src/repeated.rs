@@ -4,19 +4,19 @@ use std::hash::Hasher;
 
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
+use crate::conversation::Sentence;
 use crate::machine::Machine;
-use crate::reading::Sentence;
-use crate::utterance::{Utterance, Voice};
+use crate::utterance::{Source, Utterance};
 
 /// Lines of one pattern from which on they are a log.
-const REPEATED: u32 = 3;
+const MIN_REPEATS: u32 = 3;
 
 /// Marks lines of tools that differ only in their numbers as a log, but for the last of them.
 pub(crate) fn mark_repeated_lines(sentences: &mut [Sentence], utterances: &[Utterance<'_>]) {
     let pattern = |sentence: &Sentence| {
         let said = utterances.get(sentence.utterance as usize)?;
         let shown = said.text.get(sentence.start..sentence.end)?;
-        (said.voice == Voice::Tool).then(|| without_numbers(shown))
+        (said.source == Source::Tool).then(|| without_numbers(shown))
     };
     let mut times: FxHashMap<u64, u32> = FxHashMap::default();
     for pattern in sentences.iter().filter_map(pattern) {
@@ -25,7 +25,7 @@ pub(crate) fn mark_repeated_lines(sentences: &mut [Sentence], utterances: &[Utte
     let mut later: FxHashSet<u64> = FxHashSet::default();
     for sentence in sentences.iter_mut().rev() {
         let Some(pattern) = pattern(sentence) else { continue };
-        let is_repeated = times.get(&pattern).is_some_and(|times| *times >= REPEATED);
+        let is_repeated = times.get(&pattern).is_some_and(|times| *times >= MIN_REPEATS);
         if is_repeated && !later.insert(pattern) {
             sentence.machine = Some(Machine::Log);
         }

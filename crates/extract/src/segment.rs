@@ -1,7 +1,8 @@
-//! Texts to sentences, in any script. It owns where a sentence begins and ends, and what is no
-//! sentence at all: rules, fences, markers, blobs. It must not know words or what they are worth.
+//! Splits texts into sentences, in any script. Rules, fences, list markers and encoded data are
+//! removed.
 
 use rustc_hash::FxHashSet;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use oneiro_text::{entries, is_time_word, normalise};
@@ -9,10 +10,10 @@ use oneiro_text::{entries, is_time_word, normalise};
 use crate::blob::blobs;
 
 /// Bytes after which a sentence without an end is cut all the same.
-const LONGEST: usize = 320;
+const MAX_SENTENCE_BYTES: usize = 320;
 
 /// Bytes after a stop that decide whether it ends a sentence.
-const LOOK_AHEAD: usize = 64;
+const LOOK_AHEAD_BYTES: usize = 64;
 
 /// How a sentence stood in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +44,13 @@ pub(crate) struct Sentence {
 static ABBREVIATIONS: LazyLock<FxHashSet<&str>> =
     LazyLock::new(|| entries(include_str!("../assets/abbreviations.txt")).collect());
 
+/// The sentences of a text, in order, without the space around them.
+pub fn sentence_ranges(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    sentences(text, &mut found);
+    found.into_iter().map(|sentence| sentence.start..sentence.end).collect()
+}
+
 /// Cuts a text into sentences, in order.
 pub(crate) fn sentences(text: &str, into: &mut Vec<Sentence>) {
     let mut fenced = false;
@@ -55,9 +63,9 @@ pub(crate) fn sentences(text: &str, into: &mut Vec<Sentence>) {
         let mut line = Line { text, start: at, end, number, shape: Shape::Prose, indented: false };
         at = end + 1;
         number += 1;
-        line.indented = line.shown().starts_with([' ', '\t']);
+        line.indented = line.text_range().starts_with([' ', '\t']);
         line.trim();
-        let shown = line.shown();
+        let shown = line.text_range();
         if shown.starts_with("```") || shown.starts_with("~~~") {
             fenced = !fenced;
             continue;
@@ -81,7 +89,7 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
-    fn shown(&self) -> &str {
+    fn text_range(&self) -> &str {
         self.text.get(self.start..self.end).unwrap_or_default()
     }
 
@@ -92,7 +100,7 @@ impl Line<'_> {
     /// Leaves out what only says how the line is set: bullets, numbers, quotes, bars, hashes.
     fn strip_markers(&mut self) {
         for _ in 0..4 {
-            let shown = self.shown();
+            let shown = self.text_range();
             let (length, shape) = marker(shown);
             if length == 0 {
                 return;
@@ -100,18 +108,18 @@ impl Line<'_> {
             self.start += length;
             self.shape = shape;
             if shape == Shape::Item {
-                self.end -= self.shown().len() - self.shown().trim_end_matches('|').len();
+                self.end -= self.text_range().len() - self.text_range().trim_end_matches('|').len();
             }
             self.trim();
         }
     }
 
     fn read(&self, into: &mut Vec<Sentence>) {
-        if !self.shown().contains(char::is_alphanumeric) {
+        if !self.text_range().contains(char::is_alphanumeric) {
             return;
         }
         let mut from = self.start;
-        blobs(self.shown(), |blob| {
+        blobs(self.text_range(), |blob| {
             self.split((from, self.start + blob.start), into);
             from = self.start + blob.end;
         });
@@ -139,8 +147,10 @@ impl Line<'_> {
             if letter.is_whitespace() || matches!(byte, b',' | b';' | b'}' | b'|') {
                 soft = next;
             }
-            if next - from > LONGEST && !joins_previous(stretch.get(next..).unwrap_or_default()) {
-                let cut = if soft > from + LONGEST / 2 { soft } else { next };
+            if next - from > MAX_SENTENCE_BYTES
+                && !joins_previous(stretch.get(next..).unwrap_or_default())
+            {
+                let cut = if soft > from + MAX_SENTENCE_BYTES / 2 { soft } else { next };
                 self.push((from, cut), into);
                 (from, soft) = (cut, cut);
             }
@@ -202,7 +212,7 @@ fn boundary(text: &str, (from, at): (usize, usize), letter: char) -> Option<(usi
     let after = at + letter.len_utf8();
     // No more than what may follow an end: a run of stops is not read again at each of them.
     let rest = text.get(after..).unwrap_or_default();
-    let rest = rest.get(..rest.floor_char_boundary(LOOK_AHEAD)).unwrap_or_default();
+    let rest = rest.get(..rest.floor_char_boundary(LOOK_AHEAD_BYTES)).unwrap_or_default();
     match letter {
         '.' | '!' | '?' => {
             let ending = rest.trim_start_matches(['.', '!', '?']);
@@ -345,7 +355,7 @@ mod tests {
     #[test]
     fn what_never_ends_is_cut_at_a_space_or_between_letters() {
         let words = "word ".repeat(1000);
-        assert!(cut(&words).iter().all(|piece| piece.len() <= LONGEST + 8));
+        assert!(cut(&words).iter().all(|piece| piece.len() <= MAX_SENTENCE_BYTES + 8));
         assert!(cut(&words).iter().all(|piece| piece.starts_with('w') && piece.ends_with('d')));
         let chinese = "字".repeat(1000);
         assert_eq!(cut(&chinese).concat(), chinese);

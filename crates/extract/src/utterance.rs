@@ -1,38 +1,38 @@
-//! Who said what: utterances, also those inside an earlier extract. It owns how the lines of one
-//! are read back; it must not know sentences.
+//! Splits messages into utterances, one speaker each. The lines of an earlier extract are parsed
+//! back into the utterances they came from.
 
 use jiff::civil::Date;
 use oneiro_text::normalise;
 use rustc_hash::FxHashSet;
 
-use crate::Said;
-use crate::calls::{Calls, ToldCall};
+use crate::SourceMessage;
+use crate::calls::{CallSentence, Calls};
 use crate::dates::leading_day;
 
-/// What the last line of an extract begins with, when something was left out.
+/// The start of the last line of an extract.
 pub(crate) const LEFT_OUT: &str = "(left out: ";
 
-/// What stands before the terms in that line.
+/// The label of the terms in that line.
 pub(crate) const TERMS: &str = "terms: ";
 
-/// Bytes of a name at the start of a line, at most.
-const LONGEST_NAME: usize = 40;
+/// Maximum bytes of a name at the start of a line.
+const MAX_NAME_BYTES: usize = 40;
 
-/// Names of speakers that are looked for among the words.
-const MOST_NAMES: usize = 16;
+/// Maximum number of speaker names that terms are compared with.
+const MAX_NAMES: usize = 16;
 
-/// Something said by one speaker.
+/// A text by one speaker.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Utterance<'a> {
     pub speaker: &'a str,
     pub text: &'a str,
-    pub voice: Voice,
+    pub source: Source,
     pub day: Option<Date>,
 }
 
-/// Whose words these are.
+/// The source of an utterance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Voice {
+pub(crate) enum Source {
     /// A person, or an agent that only talks.
     Speaker,
     /// An agent that works with tools.
@@ -47,10 +47,10 @@ pub(crate) enum Voice {
     Terms,
 }
 
-impl Voice {
-    /// Whether somebody speaks in their own words.
-    pub fn talks(self) -> bool {
-        matches!(self, Voice::Speaker | Voice::Agent)
+impl Source {
+    /// Whether it is a person or an agent in their own words.
+    pub fn is_spoken(self) -> bool {
+        matches!(self, Source::Speaker | Source::Agent)
     }
 }
 
@@ -69,15 +69,15 @@ pub(crate) struct LeftOut {
 }
 
 /// Reads what was said. A text without a speaker whose first line names one is an extract.
-pub(crate) fn utterances<'a>(said: &'a [Said<'a>], calls: &'a Calls) -> Utterances<'a> {
+pub(crate) fn utterances<'a>(said: &'a [SourceMessage<'a>], calls: &'a Calls) -> Utterances<'a> {
     let mut read = Utterances::default();
     for (place, said) in said.iter().enumerate() {
         if let Some(message) = calls.at(place) {
             let (speaker, day) = (first_line(said.speaker), said.day);
-            let words = Utterance { speaker, text: &message.words, voice: voice(speaker), day };
-            let call = |call: &'a ToldCall| {
-                let voice = Voice::Call { is_repeated: call.is_repeated };
-                Utterance { speaker, text: &call.text, voice, day }
+            let words = Utterance { speaker, text: &message.words, source: source(speaker), day };
+            let call = |call: &'a CallSentence| {
+                let source = Source::Call { is_repeated: call.is_repeated };
+                Utterance { speaker, text: &call.text, source, day }
             };
             read.all.push(words);
             read.all.extend(message.calls.iter().map(call));
@@ -88,8 +88,8 @@ pub(crate) fn utterances<'a>(said: &'a [Said<'a>], calls: &'a Calls) -> Utteranc
             && (!Header::of(first).is_empty() || first.starts_with(LEFT_OUT));
         if !is_extract {
             let speaker = first_line(said.speaker);
-            let (text, voice, day) = (said.text, voice(speaker), said.day);
-            read.all.push(Utterance { speaker, text, voice, day });
+            let (text, source, day) = (said.text, source(speaker), said.day);
+            read.all.push(Utterance { speaker, text, source, day });
             continue;
         }
         for line in said.text.lines() {
@@ -97,19 +97,19 @@ pub(crate) fn utterances<'a>(said: &'a [Said<'a>], calls: &'a Calls) -> Utteranc
                 read.left_out.add(left_out);
                 if let Some((_, text)) = left_out.split_once(TERMS) {
                     let text = text.trim_end_matches([')', ' ', '…']);
-                    let voice = Voice::Terms;
-                    read.all.push(Utterance { speaker: "", text, voice, day: None });
+                    let source = Source::Terms;
+                    read.all.push(Utterance { speaker: "", text, source, day: None });
                 }
                 continue;
             }
             let Header { day, speaker, text } = Header::of(line);
-            read.all.push(Utterance { speaker, text, voice: voice(speaker), day });
+            read.all.push(Utterance { speaker, text, source: source(speaker), day });
         }
     }
     let agents = agents(&read.all);
     for said in read.all.iter_mut().filter(|said| agents.contains(said.speaker)) {
-        if said.voice == Voice::Speaker {
-            said.voice = Voice::Agent;
+        if said.source == Source::Speaker {
+            said.source = Source::Agent;
         }
     }
     read
@@ -118,7 +118,8 @@ pub(crate) fn utterances<'a>(said: &'a [Said<'a>], calls: &'a Calls) -> Utteranc
 /// Those who work with tools: they speak right before one answers.
 fn agents<'a>(utterances: &[Utterance<'a>]) -> FxHashSet<&'a str> {
     let pairs = utterances.iter().zip(utterances.iter().skip(1));
-    let calls = pairs.filter(|(said, next)| next.voice == Voice::Tool && said.voice != Voice::Tool);
+    let calls =
+        pairs.filter(|(said, next)| next.source == Source::Tool && said.source != Source::Tool);
     calls.map(|(said, _)| said.speaker).collect()
 }
 
@@ -126,8 +127,8 @@ fn agents<'a>(utterances: &[Utterance<'a>]) -> FxHashSet<&'a str> {
 pub(crate) fn speakers(utterances: &[Utterance<'_>]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let mut last = "";
-    for said in utterances.iter().filter(|said| said.voice.talks()) {
-        if said.speaker == last || names.len() >= MOST_NAMES {
+    for said in utterances.iter().filter(|said| said.source.is_spoken()) {
+        if said.speaker == last || names.len() >= MAX_NAMES {
             continue;
         }
         last = said.speaker;
@@ -166,11 +167,11 @@ pub(crate) fn is_tool(speaker: &str) -> bool {
     matches!(first, Some("tool" | "function" | "Tool"))
 }
 
-fn voice(speaker: &str) -> Voice {
+fn source(speaker: &str) -> Source {
     match speaker.split([' ', ':', '(']).next() {
-        _ if is_tool(speaker) => Voice::Tool,
-        Some("system" | "developer" | "System") => Voice::System,
-        _ => Voice::Speaker,
+        _ if is_tool(speaker) => Source::Tool,
+        Some("system" | "developer" | "System") => Source::System,
+        _ => Source::Speaker,
     }
 }
 
@@ -211,7 +212,7 @@ impl<'a> Header<'a> {
 fn name_of(line: &str) -> Option<&str> {
     let (name, rest) = line.split_once(':')?;
     let fits = !name.is_empty()
-        && name.len() <= LONGEST_NAME
+        && name.len() <= MAX_NAME_BYTES
         && rest.starts_with(' ')
         && name.split(' ').count() <= 3
         && name.starts_with(char::is_alphanumeric)
@@ -229,23 +230,23 @@ mod tests {
             no name here\n9 May 2023: no speaker\n9 May 2023 was hot\n\
             (left out: 12 messages; 3 tool results; terms: kayak, visa)";
         let said = [
-            Said { speaker: "", text, day: None },
-            Said { speaker: "user", text: "Note: hello\nyou", day: None },
+            SourceMessage { speaker: "", text, day: None },
+            SourceMessage { speaker: "user", text: "Note: hello\nyou", day: None },
         ];
         let calls = Calls::default();
         let read = utterances(&said, &calls);
-        let shown: Vec<(&str, &str, Voice)> =
-            read.all.iter().map(|said| (said.speaker, said.text, said.voice)).collect();
+        let shown: Vec<(&str, &str, Source)> =
+            read.all.iter().map(|said| (said.speaker, said.text, said.source)).collect();
         assert_eq!(
             shown,
             [
-                ("Ana", "we go to Porto … on Friday", Voice::Agent),
-                ("tool bash", "exit 1", Voice::Tool),
-                ("", "no name here", Voice::Speaker),
-                ("", "no speaker", Voice::Speaker),
-                ("", "9 May 2023 was hot", Voice::Speaker),
-                ("", "kayak, visa", Voice::Terms),
-                ("user", "Note: hello\nyou", Voice::Speaker),
+                ("Ana", "we go to Porto … on Friday", Source::Agent),
+                ("tool bash", "exit 1", Source::Tool),
+                ("", "no name here", Source::Speaker),
+                ("", "no speaker", Source::Speaker),
+                ("", "9 May 2023 was hot", Source::Speaker),
+                ("", "kayak, visa", Source::Terms),
+                ("user", "Note: hello\nyou", Source::Speaker),
             ]
         );
         let days: Vec<Option<Date>> = read.all.iter().map(|said| said.day).collect();

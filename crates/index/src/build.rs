@@ -2,7 +2,7 @@
 //! form too.
 
 use crate::bits::{Bits, encode_bits};
-use crate::codec::{IMPACTS, List, Posting};
+use crate::codec::{IMPACTS, List, ListRef, Posting};
 use crate::docs::{Doc, Docs};
 use crate::storage::Blocks;
 use crate::terms::TermWriter;
@@ -98,10 +98,9 @@ impl SegmentBuilder {
         }
     }
 
-    /// The list of a term: how many documents, and the postings.
-    pub(crate) fn list(&self, term: &[u8]) -> Option<(u32, &[u8])> {
-        let open = self.lists.get(term)?;
-        Some((open.list.count, &open.list.bytes))
+    /// The list of a term.
+    pub(crate) fn list(&self, term: &[u8]) -> Option<ListRef<'_>> {
+        Some(self.lists.get(term)?.list.as_list_ref())
     }
 
     /// The terms, in no order.
@@ -148,8 +147,8 @@ mod tests {
             building.add(doc, Bits::default(), add).unwrap();
         }
         building.close_lists();
-        assert_eq!(building.list(b"a").unwrap().0, 2);
-        assert_eq!(building.list(b"b").unwrap().0, 2);
+        assert_eq!(building.list(b"a").unwrap().count, 2);
+        assert_eq!(building.list(b"b").unwrap().count, 2);
         assert!(building.list(b"c").is_none());
     }
 }

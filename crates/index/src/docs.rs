@@ -4,6 +4,7 @@
 use crate::codec::{Bytes, damaged, put, put_signed};
 use crate::{Kind, Kinds};
 use oneiro_model::{Result, Role};
+use std::ops::Range;
 
 /// Documents per block.
 const DOCS_PER_BLOCK: usize = 4_096;
@@ -81,6 +82,12 @@ impl Docs {
         self.kinds
     }
 
+    /// The numbers of the documents of a kind, in order.
+    pub(crate) fn of_kind(&self, kind: Kind) -> impl Iterator<Item = usize> {
+        let bytes = self.kinds_and_roles.iter().enumerate();
+        bytes.filter(move |(_, byte)| **byte >> ROLE_BITS == kind as u8).map(|(doc, _)| doc)
+    }
+
     /// Every document, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Doc> {
         (0..self.len()).filter_map(|at| self.get(at))
@@ -134,6 +141,17 @@ impl Docs {
             at -= 1;
         }
         at
+    }
+
+    /// The numbers of all chunks of the text that this document is a chunk of.
+    #[inline]
+    pub(crate) fn chunks(&self, doc: usize) -> Range<usize> {
+        let seq = self.seqs.get(doc);
+        let mut end = doc + 1;
+        while seq.is_some() && self.seqs.get(end) == seq {
+            end += 1;
+        }
+        self.first_chunk(doc)..end
     }
 
     /// Texts among the documents.

@@ -13,6 +13,7 @@ mod merge;
 mod read;
 mod source;
 mod storage;
+mod term_lists;
 mod terms;
 mod view;
 mod word_model;
@@ -30,7 +31,8 @@ pub use source::{Source, Sources, Text};
 pub use storage::{
     Blocks, EachBlock, EachFound, ListParts, Segment, Storage, TermBlock, TermRange, Written,
 };
-pub use view::{Cache, Prefixed, Snapshot, TermLists, View};
+pub use term_lists::TermLists;
+pub use view::{Cache, Prefixed, Snapshot, View};
 pub use word_model::WordModel;
 
 /// The version of the segment format, raised when it changes. Since 1, documents have a kind.

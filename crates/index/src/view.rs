@@ -1,18 +1,19 @@
 //! A consistent view of the index for one search: the live segments and, in memory, the texts after them.
 //! Segments stay cached between searches.
 
-use crate::Kinds;
 use crate::bits::Bits;
 use crate::build::SegmentBuilder;
-use crate::codec::Postings;
 use crate::docs::{Doc, Docs};
 use crate::merge::read_docs;
 use crate::read::Reader;
 use crate::source::{Source, Text};
 use crate::storage::{ListParts, Segment, Storage, TermRange};
+use crate::term_lists::{ListPart, TermLists};
 use crate::terms::{TermReader, find};
+use crate::{Kind, Kinds};
 use oneiro_model::Result;
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Texts of the tail read at a time.
@@ -93,27 +94,6 @@ pub struct Prefixed {
 
 /// Blocks of one segment that are read for a prefix.
 const MAX_PREFIX_BLOCKS: usize = 1_024;
-
-/// The postings of one term in all segments.
-#[derive(Default)]
-pub struct TermLists {
-    /// Documents that have the term.
-    pub count: u64,
-    /// The number of the first document of a segment, and postings of it, newest part first.
-    lists: Vec<(u32, Vec<u8>)>,
-    /// Long lists of which only the newest part was read: segment, first document, part.
-    rest: Vec<(i64, u32, i64)>,
-    term: Vec<u8>,
-}
-
-impl TermLists {
-    /// Every posting that was read: the number of the document in the view, and the impact.
-    pub fn postings(&self) -> impl Iterator<Item = (u32, u8)> {
-        self.lists.iter().flat_map(|(base, bytes)| {
-            Postings::new(bytes).map(move |posting| (base + posting.doc, posting.impact))
-        })
-    }
-}
 
 /// Whether a model id is an earlier version of another: the same name with a lower number.
 fn is_before(one: &str, other: &str) -> bool {
@@ -239,8 +219,13 @@ fn build_in_memory(texts: &[Text], reader: &mut Reader) -> Result<SegmentBuilder
 impl View<'_> {
     /// A view of the newest texts alone, without stored segments.
     pub fn newest(texts: &dyn Source, reader: &mut Reader, limit: usize) -> Result<View<'static>> {
+        View::of(&texts.newest(limit)?, reader)
+    }
+
+    /// A view of these texts, in the order of their numbers.
+    pub fn of(texts: &[Text], reader: &mut Reader) -> Result<View<'static>> {
         let mut view = View { storage: None, segments: Vec::new(), docs: 0, is_current: true };
-        view.push(SegmentData::Memory(Arc::new(build_in_memory(&texts.newest(limit)?, reader)?)));
+        view.push(SegmentData::Memory(Arc::new(build_in_memory(texts, reader)?)));
         Ok(view)
     }
 
@@ -255,10 +240,25 @@ impl View<'_> {
         self.docs as usize
     }
 
+    /// The generation of the storage, which rises with every erasure; `None` without stored segments.
+    pub fn generation(&self) -> Option<i64> {
+        self.storage.map(|storage| storage.state().1)
+    }
+
     /// The kinds of texts in it.
     pub fn kinds(&self) -> Kinds {
         let kinds = self.segments.iter().map(|segment| segment.docs().kinds());
         kinds.fold(Kinds::default(), Kinds::and)
+    }
+
+    /// The documents of texts of a kind, in order.
+    pub fn docs_of(&self, kind: Kind) -> Vec<u32> {
+        let mut found = Vec::new();
+        for segment in self.segments.iter().filter(|it| it.docs().kinds().has(kind)) {
+            let docs = segment.docs().of_kind(kind);
+            found.extend(docs.map(|doc| segment.base + doc as u32));
+        }
+        found
     }
 
     #[inline]
@@ -304,6 +304,15 @@ impl View<'_> {
             .map_or(doc, |(segment, at)| segment.base + segment.docs().first_chunk(at) as u32)
     }
 
+    /// All documents of the text that a document belongs to.
+    #[inline]
+    pub fn chunks(&self, doc: u32) -> Range<u32> {
+        self.segment(doc).map_or(doc..doc + 1, |(segment, at)| {
+            let chunks = segment.docs().chunks(at);
+            segment.base + chunks.start as u32..segment.base + chunks.end as u32
+        })
+    }
+
     /// The sign bits of a document's vector, if it has one.
     #[inline]
     pub fn bits(&self, doc: u32) -> Option<&Bits> {
@@ -338,10 +347,10 @@ impl View<'_> {
         let mut found = TermLists { term: term.to_owned(), ..TermLists::default() };
         for segment in self.segments.iter().rev() {
             if let SegmentData::Memory(building) = &segment.data
-                && let Some((count, bytes)) = building.list(term)
+                && let Some(list) = building.list(term)
             {
-                found.count += u64::from(count);
-                found.lists.push((segment.base, bytes.to_owned()));
+                found.count += u64::from(list.count);
+                found.lists.push(ListPart::new(segment.base, list));
             }
         }
         let Some(storage) = self.storage.filter(|_| self.stored().next().is_some()) else {
@@ -352,7 +361,7 @@ impl View<'_> {
             let Some(base) = bases.get(&segment) else { return Ok(()) };
             if let Some(list) = find(data, term)? {
                 found.count += u64::from(list.before + list.list.count);
-                found.lists.push((*base, list.list.bytes.to_owned()));
+                found.lists.push(ListPart::new(*base, list.list));
                 if list.before > 0 {
                     found.rest.push((segment, *base, part));
                 }
@@ -380,7 +389,7 @@ impl View<'_> {
                     && let Some(list) = find(data, &term)?
                 {
                     left = left.saturating_sub(u64::from(list.list.count));
-                    read.push((base, list.list.bytes.to_owned()));
+                    read.push(ListPart::new(base, list.list));
                 }
                 Ok(())
             })?;
@@ -420,7 +429,7 @@ impl View<'_> {
         for segment in &self.segments {
             if let SegmentData::Memory(building) = &segment.data {
                 for term in building.terms().filter(|term| term.starts_with(prefix)) {
-                    let count = building.list(term).map_or(0, |(count, _)| u64::from(count));
+                    let count = building.list(term).map_or(0, |list| u64::from(list.count));
                     *found.entry(term.to_owned()).or_default() += count;
                 }
             }
@@ -431,5 +440,49 @@ impl View<'_> {
         found.truncate(limit);
         let terms = found.into_iter().map(|(term, _)| term).collect();
         Ok(Prefixed { terms, is_all })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::{List, Posting};
+    use proptest::prelude::*;
+
+    /// The list of documents in segments of `per_segment` documents, newest part first.
+    fn lists_of(docs: &std::collections::BTreeSet<u32>, per_segment: u32) -> TermLists {
+        let mut lists = TermLists::default();
+        for base in (0..400).step_by(per_segment as usize).rev() {
+            let mut list = List::default();
+            let here = docs.range(base..base + per_segment);
+            here.for_each(|doc| list.push(Posting { doc: doc - base, impact: (doc % 8) as u8 }));
+            if list.count > 0 {
+                lists.lists.push(ListPart::new(base, list.as_list_ref()));
+            }
+        }
+        lists
+    }
+
+    proptest! {
+        #![proptest_config(oneiro_testkit::proptest_config(128))]
+
+        #[test]
+        fn postings_in_ranges_are_those_that_a_filter_keeps(
+            docs in prop::collection::btree_set(0u32..400, 0..120),
+            bounds in prop::collection::btree_set(0u32..400, 0..30),
+            per_segment in 1u32..200,
+        ) {
+            let bounds: Vec<u32> = bounds.into_iter().collect();
+            let ranges: Vec<Range<u32>> =
+                bounds.chunks_exact(2).map(|pair| pair[0]..pair[1]).collect();
+            let mut found = Vec::new();
+            lists_of(&docs, per_segment)
+                .postings_in(&ranges, |at, doc, impact| found.push((at, doc, impact)));
+            let kept = docs.iter().filter_map(|doc| {
+                let at = ranges.iter().position(|range| range.contains(doc))?;
+                Some((at, *doc, (doc % 8) as u8))
+            });
+            prop_assert_eq!(found, kept.collect::<Vec<_>>());
+        }
     }
 }

@@ -28,4 +28,4 @@ pub use model_permits::{ModelLimits, ModelPermit, ModelPermits};
 pub use oneiro::TokenRole;
 pub use reference::reference;
 pub use stdio::serve_stdio;
-pub use tools::{Answer, Call, Hints, Payload, TOOLS, Tool};
+pub use tools::{Answer, Call, Hints, Payload, Profile, TOOLS, Tool};

@@ -28,6 +28,33 @@ pub(crate) fn delimit(lines: &str) -> String {
     )
 }
 
+/// Puts as many lines inside tags as fit into a number of tokens, and says how many do not. A long
+/// line is cut.
+pub(crate) fn delimit_within(lines: &[String], tokens: usize) -> String {
+    let mut left = tokens;
+    let mut fitting = Vec::new();
+    for line in lines {
+        let cut: String = match line.char_indices().nth(LINE_CHARS_MAX) {
+            Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
+            None => line.clone(),
+        };
+        let cost = oneiro::count::tokens(&cut) + 1;
+        if cost > left {
+            break;
+        }
+        left -= cost;
+        fitting.push(cut);
+    }
+    let mut text = delimit(&fitting.join("\n"));
+    if fitting.len() < lines.len() {
+        text.push_str(&format!("\n{} more do not fit.", lines.len() - fitting.len()));
+    }
+    text
+}
+
+/// Maximum characters of a line among others.
+const LINE_CHARS_MAX: usize = 300;
+
 /// A text with every line but the first indented: only our own lines begin at the margin.
 pub(crate) fn indented(text: &str) -> String {
     let lines = text.lines().map(without_control_characters);

@@ -10,7 +10,9 @@ use std::fmt::Write;
 pub fn reference() -> String {
     let mut text = format!(
         "# MCP\n\nGenerated from the table of tools. They are served on standard input and output, \
-         and over HTTP at `/mcp`.\n\n> {INSTRUCTIONS}\n"
+         and over HTTP at `/mcp`. The profile `host` also lists the \
+         tools for the program that runs the agent; over HTTP, `/mcp?profile=host` names it. Every \
+         tool may be called in either.\n\n> {INSTRUCTIONS}\n"
     );
     for tool in TOOLS {
         let hints = tool.hints;
@@ -24,10 +26,11 @@ pub fn reference() -> String {
         // Writing to a string cannot fail.
         let _ = write!(
             text,
-            "\n## {}\n\n{}\n\nRole: {}. Hints: {}.\n",
+            "\n## {}\n\n{}\n\nRole: {}. Profile: {}. Hints: {}.\n",
             tool.name,
             tool.description,
             tool.role.as_str(),
+            tool.profile.as_str(),
             names.join(", ")
         );
         arguments(&mut text, &(tool.input)());

@@ -1,8 +1,10 @@
-//! Summaries as resources: a list of the newest, and each as Markdown with links to those below and
-//! above it. It does not know the protocol.
+//! Notes and summaries as resources: a list of the notes and of the newest summaries, a note as it is,
+//! and a summary as Markdown with links to those below and above it. It does not know the protocol.
 
 use crate::recalled::{delimit, lines, quoted};
-use oneiro::{ContextScope, Error, Oneiro, Result, Summary, Timestamp};
+use oneiro::{
+    ContextScope, Error, ListNotes, NoteInfo, NoteName, Oneiro, Result, Summary, Timestamp,
+};
 use std::fmt::Write;
 
 /// The URI of a summary without its id.
@@ -10,6 +12,12 @@ const SCHEME: &str = "oneiro://summary/";
 
 /// The URIs, as an RFC 6570 template.
 pub(crate) const TEMPLATE: &str = "oneiro://summary/{id}";
+
+/// The URI of a note without its name, whose slashes are escaped.
+const NOTE_SCHEME: &str = "oneiro://note/";
+
+/// The URIs of notes.
+pub(crate) const NOTE_TEMPLATE: &str = "oneiro://note/{name}";
 
 /// The media type of a resource.
 pub(crate) const MARKDOWN: &str = "text/markdown";
@@ -24,9 +32,52 @@ pub(crate) struct Listed {
     pub(crate) description: String,
 }
 
+/// The notes, by name, then the newest summaries.
+pub(crate) fn list(oneiro: &Oneiro) -> Result<Vec<Listed>> {
+    let note = |note: NoteInfo| Listed {
+        uri: format!("{NOTE_SCHEME}{}", escaped(note.name.as_str())),
+        name: quoted(note.name.as_str()),
+        description: format!("note, {} characters", note.chars),
+    };
+    let notes = oneiro.notes().list(&ListNotes::default())?;
+    let notes = notes.into_iter().take(MAX_LISTED_IDS).map(note);
+    Ok(notes.chain(summaries(oneiro)?).collect())
+}
+
+/// Escapes what does not stand for itself in a URI.
+fn escaped(name: &str) -> String {
+    let mut uri = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'~' | b'.' => {
+                uri.push(char::from(byte));
+            }
+            other => uri.push_str(&format!("%{other:02X}")),
+        }
+    }
+    uri
+}
+
+/// The name of a note in a URI.
+fn unescaped(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        rest = after;
+        if *first == b'%' {
+            let digits = std::str::from_utf8(rest.get(..2)?).ok()?;
+            bytes.push(u8::from_str_radix(digits, 16).ok()?);
+            rest = rest.get(2..)?;
+        } else {
+            bytes.push(*first);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
 /// The newest summaries; none where the space refuses reads beyond a session, since none could be
 /// read.
-pub(crate) fn list(oneiro: &Oneiro) -> Result<Vec<Listed>> {
+fn summaries(oneiro: &Oneiro) -> Result<Vec<Listed>> {
     let settings = oneiro.settings().list()?;
     if settings.iter().any(|one| one.name == "other_sessions" && one.value == "refuse") {
         return Ok(Vec::new());
@@ -43,8 +94,12 @@ pub(crate) fn list(oneiro: &Oneiro) -> Result<Vec<Listed>> {
     Ok(oneiro.context().newest_summaries(MAX_LISTED_IDS)?.into_iter().map(listed).collect())
 }
 
-/// A summary as Markdown.
+/// A note or a summary as Markdown.
 pub(crate) fn read(oneiro: &Oneiro, uri: &str) -> Result<String> {
+    if let Some(name) = uri.strip_prefix(NOTE_SCHEME).and_then(unescaped) {
+        let note = oneiro.notes().get(&NoteName::parse(&name)?)?;
+        return Ok(format!("{}\n", delimit(&lines(&oneiro::without_blocked(&note.content)))));
+    }
     let is_plain = |letter: u8| letter.is_ascii_alphanumeric() || letter == b'_';
     let id = uri.strip_prefix(SCHEME).filter(|id| id.bytes().all(is_plain));
     let not_found = || {

@@ -2,7 +2,7 @@
 //! signal arrives, and runs background work meanwhile.
 
 use crate::lines::Lines;
-use crate::{Caller, Mcp, ModelLimits, ModelPermits};
+use crate::{Caller, Mcp, ModelLimits, ModelPermits, Profile};
 use oneiro::{Background, CaptureSource, Error, Result};
 use rmcp::service::ServerInitializeError;
 use std::time::Duration;
@@ -23,7 +23,7 @@ const STOP_BACKGROUND: Duration = Duration::from_secs(2);
 /// Serves the tools on standard input and output until the input ends, the output is closed, or
 /// SIGINT or SIGTERM arrives. Nothing but the protocol is written to standard output. Meanwhile the
 /// background captures new lines of the transcripts in `capture`.
-pub fn serve_stdio(caller: Caller, capture: Vec<CaptureSource>) -> Result<()> {
+pub fn serve_stdio(caller: Caller, profile: Profile, capture: Vec<CaptureSource>) -> Result<()> {
     // One thread is enough: engine calls run beside it, and it starts the fastest.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .max_blocking_threads(CALLS)
@@ -31,7 +31,7 @@ pub fn serve_stdio(caller: Caller, capture: Vec<CaptureSource>) -> Result<()> {
         .build()
         .map_err(|error| Error::internal("the server cannot start").because(error))?;
     let background = Background::of(caller.oneiro.clone(), capture);
-    let served = runtime.block_on(run(caller.clone()));
+    let served = runtime.block_on(run(caller.clone(), profile));
     if !background.stop(STOP_BACKGROUND) {
         tracing::warn!("background work did not stop in time; the next process continues it");
     }
@@ -42,22 +42,19 @@ pub fn serve_stdio(caller: Caller, capture: Vec<CaptureSource>) -> Result<()> {
     served
 }
 
-async fn run(caller: Caller) -> Result<()> {
+async fn run(caller: Caller, profile: Profile) -> Result<()> {
     let stop = stop_signal()?;
     let lines = Lines::new(std::io::stdin(), std::io::stdout()).map_err(|error| {
         Error::internal("no threads for standard input and output").because(error)
     })?;
     let serve = async {
-        let served =
-            match rmcp::serve_server(Mcp::new(caller, ModelPermits::new(MODEL_CALLS)), lines).await
-            {
-                Ok(serving) => {
-                    serving.waiting().await.map(|_| ()).map_err(|error| error.to_string())
-                }
-                // The client disconnected before its first request.
-                Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
-                Err(error) => Err(error.to_string()),
-            };
+        let mcp = Mcp::new(caller, ModelPermits::new(MODEL_CALLS)).with_profile(profile);
+        let served = match rmcp::serve_server(mcp, lines).await {
+            Ok(serving) => serving.waiting().await.map(|_| ()).map_err(|error| error.to_string()),
+            // The client disconnected before its first request.
+            Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+            Err(error) => Err(error.to_string()),
+        };
         served.map_err(|what| Error::internal(format!("the connection failed: {what}")))
     };
     tokio::select! {

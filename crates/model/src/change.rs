@@ -159,7 +159,7 @@ pub struct EventsRequest {
 
 impl Request for EventsRequest {}
 
-/// Which sessions are exported.
+/// What is exported: everything, or only the selected sessions.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ExportRequest {
@@ -173,6 +173,13 @@ pub struct ExportRequest {
 
 impl Request for ExportRequest {}
 
+impl ExportRequest {
+    /// Whether only some sessions are exported, without memories, operations and state.
+    pub fn is_selection(&self) -> bool {
+        !self.sessions.is_empty() || self.source.is_some()
+    }
+}
+
 parsed_from_text!(ChangeMark);
 
 json_name! {
@@ -180,11 +187,21 @@ json_name! {
     SubjectKind "subject" {
         /// A session.
         Session "session",
+        /// A memory.
+        Memory "memory",
+        /// A project.
+        Project "project",
+        /// A fact of a project.
+        State "state",
+        /// A source that is not trusted.
+        Distrust "distrust",
+        /// A note.
+        Note "note",
     }
 }
 
 /// What a change happened to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Subject {
     /// What kind of thing it is.
     pub kind: SubjectKind,

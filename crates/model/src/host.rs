@@ -4,9 +4,9 @@
 use crate::contract::Request;
 use crate::session::given;
 use crate::{
-    ContextScope, Cursor, EXPAND_TOKENS, ExpandRequest, ExpandWhat, Found, GrepRequest, Hit,
-    Lineage, MessageId, Result, Role, SEARCH_LIMIT, SessionId, SummaryHit, Tier, Timestamp,
-    Visibility,
+    Confidence, ContextScope, Cursor, EXPAND_TOKENS, ExpandRequest, ExpandWhat, Found, GrepRequest,
+    Hit, Lineage, MemoryHit, MessageId, NoteHit, Result, Role, SEARCH_LIMIT, SessionId, SummaryHit,
+    Tier, Timestamp, TracePart, Visibility,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -275,10 +275,16 @@ impl From<Grep> for GrepRequest {
     }
 }
 
-/// The answer to a search, messages and summaries apart.
+/// The answer to a search, messages, summaries and memories apart.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Found")]
 pub struct FoundByKind<'f> {
+    /// How sure the answer is: `strong`, the first hits very likely answer; `weak`, they are about
+    /// it; `none`, nothing is about it.
+    pub found: Confidence,
+    /// What `found` follows from, if the request says `explain`.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub evidence: &'f [TracePart],
     /// How strictly the first hit was found; null without hits.
     pub tier: Option<Tier>,
     /// Messages that were found, in order.
@@ -291,16 +297,26 @@ pub struct FoundByKind<'f> {
     /// Summaries that were found, in order.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub summaries: &'f [SummaryHit],
+    /// Memories that were found, in order.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub memories: &'f [MemoryHit],
+    /// Entries of notes that were found, in order.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub notes: &'f [NoteHit],
 }
 
 impl<'f> From<&'f Found> for FoundByKind<'f> {
     fn from(found: &'f Found) -> FoundByKind<'f> {
         FoundByKind {
+            found: found.found,
+            evidence: &found.evidence,
             tier: found.tier,
             hits: &found.hits,
             next: found.next,
             note: found.note.as_deref(),
             summaries: &found.summaries,
+            memories: &found.memories,
+            notes: &found.notes,
         }
     }
 }

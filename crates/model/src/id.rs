@@ -130,13 +130,54 @@ macro_rules! prefixed_ids {
     )*};
 }
 
+impl InteractionId {
+    /// An id of letters of random ids.
+    pub(crate) fn from_parts(parts: &[&str]) -> InteractionId {
+        InteractionId(format!("{}{}", InteractionId::PREFIX, parts.concat()))
+    }
+}
+
 prefixed_ids! {
+    /// The id of a claim that a dream may promote.
+    CandidateId "cnd_";
+    /// The id of a source that is not trusted.
+    DistrustId "dis_";
+    /// The id of a dream.
+    DreamId "drm_";
+    /// The id of a group of operations.
+    GroupId "grp_";
+    /// The id of an interaction.
+    InteractionId "int_";
     /// The id of a job.
     JobId "job_";
+    /// The id of a memory.
+    MemoryId "mem_";
+    /// The id of a mounted folder.
+    MountId "mnt_";
+    /// The id of an operation.
+    OperationId "op_";
+    /// The id of a pack.
+    PackId "pck_";
+    /// The id of a revision of the notes.
+    RevisionId "rev_";
+    /// The id of a fact of a project.
+    StateId "sta_";
     /// The id of a summary.
     SummaryId "sum_";
     /// The id of a token.
     TokenId "tok_";
+}
+
+impl RevisionId {
+    /// The group of the operations of this revision: the same id with another prefix.
+    pub fn group(&self) -> GroupId {
+        GroupId(self.0.replacen(RevisionId::PREFIX, GroupId::PREFIX, 1))
+    }
+
+    /// The revision whose operations are this group.
+    pub fn of_group(group: &GroupId) -> RevisionId {
+        RevisionId(group.0.replacen(GroupId::PREFIX, RevisionId::PREFIX, 1))
+    }
 }
 
 fn base32(prefix: &str, random: [u8; 10]) -> String {

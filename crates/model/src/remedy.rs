@@ -287,6 +287,62 @@ remedies! {
         tools: "name a file that an export wrote",
         library: "name a file that export wrote",
     }
+    /// See which memories there are.
+    ListMemories {
+        cli: "`oneiro memory list` shows the memories there are",
+        http: "GET /v1/memories shows the memories there are",
+        tools: "memory_review() lists the memories there are",
+        library: "list_memories shows the memories there are",
+    }
+    /// See which notes there are.
+    ListNotes {
+        cli: "`oneiro note list` shows the notes there are",
+        http: "GET /v1/notes shows the notes there are",
+        tools: "memory_note() lists the notes there are",
+        library: "list_notes shows the notes there are",
+    }
+    /// See which folders are mounted.
+    ListMounts {
+        cli: "`oneiro note mounts` shows the mounted folders",
+        http: "GET /v1/mounts shows the mounted folders",
+        tools: "a person can show the mounted folders",
+        library: "mounts shows the mounted folders",
+    }
+    /// See which revisions there are.
+    ListRevisions {
+        cli: "`oneiro log` shows the revisions there are",
+        http: "GET /v1/revisions shows the revisions there are",
+        tools: "a person can show the revisions there are",
+        library: "list_revisions shows the revisions there are",
+    }
+    /// See which operations there are.
+    ListOperations {
+        cli: "`oneiro log --memories` shows the operations there are",
+        http: "GET /v1/operations shows the operations there are",
+        tools: "ask the user",
+        library: "operations shows the operations there are",
+    }
+    /// See which dreams there are.
+    ListDreams {
+        cli: "`oneiro dream log` shows the dreams there are",
+        http: "GET /v1/dreams shows the dreams there are",
+        tools: "ask the user",
+        library: "dreams shows the dreams there are",
+    }
+    /// See which dream candidates there are.
+    ListDreamCandidates {
+        cli: "`oneiro dream candidates` shows the candidates there are",
+        http: "GET /v1/dreams/candidates shows the candidates there are",
+        tools: "ask the user",
+        library: "dream_candidates shows the candidates there are",
+    }
+    /// Only a person may do it.
+    AskPerson {
+        cli: "run it at a terminal, without an agent",
+        http: "do it on the page, or send the token of a person",
+        tools: "ask the user to do this",
+        library: "act as a person, or ask the user to do this",
+    }
     /// A limit of an import.
     RaiseLimit(limit) {
         cli: "split the file, or raise the limit: `oneiro session import FILE --max-{limit} N`",

@@ -3,7 +3,8 @@
 use crate::contract::Request;
 use crate::contract::schema::{EXACT_INTEGER_MAX, one_of};
 use crate::{
-    COMPLETE_MESSAGE_PATTERN, Error, Message, MessageId, MessageRef, Result, SessionId, Timestamp,
+    COMPLETE_MESSAGE_PATTERN, Error, MemoryId, Message, MessageId, MessageRef, NoteName, Result,
+    SessionId, Timestamp,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -139,7 +140,7 @@ pub struct BranchRequest {
 
 impl Request for BranchRequest {}
 
-/// What to erase: a session with its delegates, or one message.
+/// What to erase: a session with its delegates, one message, or one memory.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(transform = erasure_alternatives)]
@@ -150,18 +151,29 @@ pub struct EraseRequest {
     /// The message.
     #[schemars(extend("x-older-names" = ["message_id"], "pattern" = COMPLETE_MESSAGE_PATTERN))]
     pub message: Option<MessageRef>,
+    /// The memory.
+    pub memory: Option<MemoryId>,
+    /// The note, with every text that it had.
+    pub note: Option<NoteName>,
 }
 
 fn erasure_alternatives(schema: &mut schemars::Schema) {
-    one_of(schema, &[&["session"], &["message"]]);
+    one_of(schema, &[&["session"], &["message"], &["memory"], &["note"]]);
 }
 
 impl Request for EraseRequest {
     fn check(&self) -> Result<()> {
-        match (&self.session, &self.message) {
-            (Some(_), None) | (None, Some(_)) => Ok(()),
-            _ => Err(Error::field("session", "or `message` is needed, and not both")
-                .remedy("name the one thing to erase by its whole id")),
+        let given = [
+            self.session.is_some(),
+            self.message.is_some(),
+            self.memory.is_some(),
+            self.note.is_some(),
+        ];
+        if given.into_iter().filter(|given| *given).count() == 1 {
+            Ok(())
+        } else {
+            Err(Error::field("session", "or `message`, `memory` or `note` is needed, and only one")
+                .remedy("name the one thing to erase by its whole id"))
         }
     }
 }
@@ -173,6 +185,10 @@ pub enum EraseTarget {
     Session(SessionId),
     /// One message.
     Message(MessageId),
+    /// One memory.
+    Memory(MemoryId),
+    /// One note, with its history.
+    Note(NoteName),
 }
 
 /// The answer to a prune.
@@ -183,6 +199,11 @@ pub struct Pruned {
     /// What went, or would go.
     #[serde(flatten)]
     pub deleted: Deleted,
+}
+
+/// Whether a count is left out of an answer.
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// The answer to an import.
@@ -198,15 +219,47 @@ pub struct Imported {
     pub duplicates: usize,
     /// Sessions whose parent is missing or would be their own descendant.
     pub detached: usize,
+    /// Memories added or changed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub memories: usize,
+    /// Notes added or changed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub notes: usize,
+    /// Operations added from the file.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub operations: usize,
+    /// Signals added.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub signals: usize,
+    /// Projects, facts of their state and distrusted sources added or changed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub state: usize,
+    /// Active memories merged into one that states the same.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub merged: usize,
+    /// Active memories suspended because another contradicts them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub suspended: usize,
+    /// Memories not taken over, or no longer believed, because a person refused what they state.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub refused: usize,
+    /// Memories left out because they were erased here.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub erased: usize,
+    /// Lines that count only if a person imports them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub withheld: usize,
 }
 
 /// The answer to an erasure.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Erased {
-    /// What was erased: a session or message id.
+    /// What was erased: the id of a session, a message or a memory, or the name of a note.
     pub id: String,
     /// Messages removed.
     pub messages: i64,
+    /// Memories removed: the one named, or those that rested on the messages alone.
+    pub memories: i64,
     /// Payloads removed because nothing else refers to them.
     pub payloads: i64,
     /// What the search of the raw bytes found.

@@ -2,7 +2,10 @@
 //! why each ranked where it did, its [`Trace`]).
 
 use crate::contract::Request;
-use crate::{Cursor, MessageId, Role, SessionId, SummaryHit, Timestamp};
+use crate::{
+    Cursor, Error, Memory, MemoryId, MemoryKind, MemoryStatus, MessageId, NoteName, Result, Role,
+    SessionId, SummaryHit, Timestamp, Trust,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -32,15 +35,43 @@ json_name! {
     }
 }
 
+json_name! {
+    /// How sure an answer is that it holds what was asked for.
+    #[derive(Default)]
+    Confidence "found" {
+        /// The first hits very likely answer.
+        Strong "strong",
+        /// The hits are about it; whether they answer is open.
+        Weak "weak",
+        /// Nothing was found, or nothing that is about it.
+        #[default]
+        None "none",
+    }
+}
+
 /// What to search for, and among what.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchRequest {
     /// The query, in the query language.
     pub query: String,
-    /// What to search: messages by default. Summaries come first and fill at most half of a page.
+    /// What to search: messages by default. Summaries come first and fill at most half of a page;
+    /// memories, entries of notes and messages are ranked together.
     #[serde(default)]
     pub kinds: Vec<HitKind>,
+    /// Include superseded and suspended memories, which do not hold now.
+    #[serde(default)]
+    pub history: bool,
+    /// Only memories that held at this time.
+    #[serde(default)]
+    pub at: Option<Timestamp>,
+    /// Memories as they were recorded at this time.
+    #[serde(default)]
+    pub known_at: Option<Timestamp>,
+    /// The session that the search is made for: memories that it finds are recorded as recalled by
+    /// the last message of its user.
+    #[serde(default)]
+    pub for_session: Option<SessionId>,
     /// Only in this session.
     #[serde(default)]
     #[schemars(extend("x-older-names" = ["session_id"]))]
@@ -58,7 +89,7 @@ pub struct SearchRequest {
     #[serde(default)]
     #[schemars(extend("x-older-names" = ["role_filter"]))]
     pub roles: Vec<Role>,
-    /// Only in sessions of this project.
+    /// Only in sessions of this project; of memories, those of this project and of none.
     #[serde(default)]
     pub project: Option<String>,
     /// Only what was said at this time or later.
@@ -109,7 +140,19 @@ pub struct SearchRequest {
     pub exhaustive: bool,
 }
 
-impl Request for SearchRequest {}
+impl Request for SearchRequest {
+    fn check(&self) -> Result<()> {
+        let of_memories = [
+            ("history", self.history),
+            ("at", self.at.is_some()),
+            ("known_at", self.known_at.is_some()),
+        ];
+        match of_memories.iter().find(|(_, given)| *given && !self.wants_memories()) {
+            Some((name, _)) => Err(Error::field(*name, "needs `memory` among the `kinds`")),
+            None => Ok(()),
+        }
+    }
+}
 
 /// Hits to a page, unless asked otherwise.
 pub const SEARCH_LIMIT: usize = 10;
@@ -130,6 +173,10 @@ impl SearchRequest {
         SearchRequest {
             query: query.into(),
             kinds: Vec::new(),
+            history: false,
+            at: None,
+            known_at: None,
+            for_session: None,
             session: None,
             lineage: None,
             sources: Vec::new(),
@@ -152,6 +199,22 @@ impl SearchRequest {
         }
     }
 
+    /// A search of memories, notes and messages together.
+    pub fn recall(query: impl Into<String>) -> SearchRequest {
+        let kinds = vec![HitKind::Memory, HitKind::Note, HitKind::Message];
+        SearchRequest { kinds, ..SearchRequest::new(query) }
+    }
+
+    /// Whether memories are searched.
+    pub fn wants_memories(&self) -> bool {
+        self.kinds.contains(&HitKind::Memory)
+    }
+
+    /// Whether the entries of notes are searched.
+    pub fn wants_notes(&self) -> bool {
+        self.kinds.contains(&HitKind::Note)
+    }
+
     /// Whether messages are searched.
     pub fn wants_messages(&self) -> bool {
         self.kinds.is_empty() || self.kinds.contains(&HitKind::Message)
@@ -170,6 +233,10 @@ json_name! {
         Message "message",
         /// A summary.
         Summary "summary",
+        /// A memory.
+        Memory "memory",
+        /// An entry of a note.
+        Note "note",
     }
 }
 
@@ -210,6 +277,90 @@ pub struct Hit {
     /// Why it ranked where it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
+}
+
+/// A memory that was found.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct MemoryHit {
+    /// What it is.
+    #[schemars(extend("enum" = ["memory"]))]
+    pub kind: HitKind,
+    /// The memory.
+    pub id: MemoryId,
+    /// What it is about.
+    pub memory_kind: MemoryKind,
+    /// The person or thing it is about.
+    pub subject: Option<String>,
+    /// The statement.
+    pub content: String,
+    /// Whether it is believed; a candidate is not reviewed.
+    pub status: MemoryStatus,
+    /// The trust of its least trusted source.
+    pub trust: Trust,
+    /// How certain it is.
+    pub confidence: f64,
+    /// The project it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// When it starts to hold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub valid_from: Option<Timestamp>,
+    /// When it stops holding.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub valid_until: Option<Timestamp>,
+    /// The memory that replaced it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub superseded_by: Option<MemoryId>,
+    /// The memory that contradicts it: it is not to be told as true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suspended_by: Option<MemoryId>,
+    /// How good it is; only comparable within one answer.
+    pub score: f64,
+    /// How strictly it was found.
+    pub tier: Tier,
+    /// The part of the statement that matters.
+    pub snippet: String,
+    /// What in the snippet met the query: first character and the one after the last.
+    pub highlights: Vec<(usize, usize)>,
+    /// When it was created.
+    pub at: Timestamp,
+    /// Why it ranked where it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Trace>,
+    /// How many of the messages in the answer rank before it.
+    #[serde(skip)]
+    pub messages_before: usize,
+}
+
+/// An entry of a note that was found.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct NoteHit {
+    /// What it is.
+    #[schemars(extend("enum" = ["note"]))]
+    pub kind: HitKind,
+    /// The note and the entry, as `MEMORY.md#1f3a9c2b7d10`. It changes with the text of the entry.
+    pub id: String,
+    /// The note.
+    pub note: NoteName,
+    /// Whether a program wrote the note from other texts, so that it proves nothing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub generated: bool,
+    /// How good it is; only comparable within one answer.
+    pub score: f64,
+    /// How strictly it was found.
+    pub tier: Tier,
+    /// The part of the entry that matters, or a placeholder if it tries to steer an agent.
+    pub snippet: String,
+    /// What in the snippet met the query: first character and the one after the last.
+    pub highlights: Vec<(usize, usize)>,
+    /// When the entry was written.
+    pub at: Timestamp,
+    /// Why it ranked where it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Trace>,
+    /// How many messages and memories in the answer rank before it.
+    #[serde(skip)]
+    pub others_before: usize,
 }
 
 /// A message near a hit.
@@ -264,10 +415,22 @@ pub struct TraceWord {
 /// The answer to a search.
 #[derive(Debug, Clone, Default)]
 pub struct Found {
+    /// How sure the answer is.
+    pub found: Confidence,
+    /// What `found` follows from, if the request says `explain`.
+    pub evidence: Vec<TracePart>,
     /// How strictly the first hit was found; `None` without hits.
     pub tier: Option<Tier>,
     /// Summaries that were found, in order; they come before the messages.
     pub summaries: Vec<SummaryHit>,
+    /// Memories that were found, in order; `messages_before` says where they stand among the
+    /// messages.
+    pub memories: Vec<MemoryHit>,
+    /// The memories that the query asks for, whatever else is on the page.
+    pub asked_for: AskedMemories,
+    /// Entries of notes that were found, in order; `others_before` says where they stand among the
+    /// messages and memories.
+    pub notes: Vec<NoteHit>,
     /// Messages that were found, in order.
     pub hits: Vec<Hit>,
     /// Where the next page begins.
@@ -276,19 +439,74 @@ pub struct Found {
     pub note: Option<String>,
 }
 
+/// The memories that a query asks for: as many as its page has places, best first. Messages do not
+/// compete with them, so that copies of a statement do not hide that somebody asked for it.
+#[derive(Debug, Clone, Default)]
+pub struct AskedMemories {
+    /// The memories.
+    pub memories: Vec<Memory>,
+    /// How sure they are as an answer of their own.
+    pub found: Confidence,
+}
+
 /// A hit of any kind.
-#[derive(Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(inline)]
-enum AnyHit<'f> {
+pub enum AnyHit<'f> {
+    /// A summary.
     Summary(&'f SummaryHit),
+    /// A memory.
+    Memory(&'f MemoryHit),
+    /// An entry of a note.
+    Note(&'f NoteHit),
+    /// A message.
     Message(&'f Hit),
+}
+
+impl Found {
+    /// All hits in their order: summaries, then memories, notes and messages.
+    pub fn in_order(&self) -> Vec<AnyHit<'_>> {
+        let mut others = Vec::with_capacity(self.hits.len() + self.memories.len());
+        let mut memories = self.memories.iter().peekable();
+        for (at, hit) in self.hits.iter().enumerate() {
+            while let Some(memory) = memories.next_if(|memory| memory.messages_before <= at) {
+                others.push(AnyHit::Memory(memory));
+            }
+            others.push(AnyHit::Message(hit));
+        }
+        others.extend(memories.map(AnyHit::Memory));
+        let mut all: Vec<AnyHit<'_>> = self.summaries.iter().map(AnyHit::Summary).collect();
+        let mut notes = self.notes.iter().peekable();
+        for (at, other) in others.into_iter().enumerate() {
+            while let Some(note) = notes.next_if(|note| note.others_before <= at) {
+                all.push(AnyHit::Note(note));
+            }
+            all.push(other);
+        }
+        all.extend(notes.map(AnyHit::Note));
+        all
+    }
+
+    /// Whether nothing was found.
+    pub fn is_empty(&self) -> bool {
+        self.summaries.is_empty()
+            && self.memories.is_empty()
+            && self.notes.is_empty()
+            && self.hits.is_empty()
+    }
 }
 
 /// What a search found, in one list.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Found")]
 struct FoundJson<'f> {
+    /// How sure the answer is: `strong`, the first hits very likely answer; `weak`, they are about
+    /// it; `none`, nothing is about it.
+    found: Confidence,
+    /// What `found` follows from, if the request says `explain`.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    evidence: &'f [TracePart],
     /// How strictly the first hit was found; null without hits.
     tier: Option<Tier>,
     /// What was found, in order: summaries first.
@@ -302,10 +520,11 @@ struct FoundJson<'f> {
 
 impl Serialize for Found {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let summaries = self.summaries.iter().map(AnyHit::Summary);
         FoundJson {
+            found: self.found,
+            evidence: &self.evidence,
             tier: self.tier,
-            hits: summaries.chain(self.hits.iter().map(AnyHit::Message)).collect(),
+            hits: self.in_order(),
             next: self.next,
             note: self.note.as_deref(),
         }

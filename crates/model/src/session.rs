@@ -489,6 +489,9 @@ pub struct ListSessions {
     /// With their system prompts.
     #[schemars(extend("x-host-only" = true))]
     pub with_prompts: bool,
+    /// Without delegates; with `all`, everything else is listed.
+    #[schemars(extend("x-host-only" = true))]
+    pub without_delegates: bool,
 }
 
 /// The most items of a page.
@@ -517,6 +520,7 @@ impl Default for ListSessions {
             metadata_is: Map::new(),
             has_metadata: Vec::new(),
             with_prompts: false,
+            without_delegates: false,
             matching: None,
             order: ListOrder::Active,
             limit: 20,

@@ -3,7 +3,7 @@
 
 use crate::contract::Request;
 use crate::contract::schema::one_of;
-use crate::search::{Hit, Sort, Tier};
+use crate::search::{Confidence, Hit, Sort, Tier};
 use crate::{Error, MessageId, MessageRef, Role, Session, SessionId, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -264,6 +264,9 @@ pub struct Conversation {
 pub enum SessionFound {
     /// Conversations, best first.
     Discover {
+        /// How sure the answer is: `strong`, the first very likely answer; `weak`, they are about it;
+        /// `none`, nothing is about it.
+        found: Confidence,
         /// How strictly the first was found.
         tier: Option<Tier>,
         /// The conversations.

@@ -33,6 +33,10 @@ pub struct Stats {
     pub payloads: i64,
     /// Lone surrogates replaced since the beginning.
     pub repaired: i64,
+    /// Notes.
+    pub notes: i64,
+    /// Revisions of the notes.
+    pub revisions: i64,
     /// Jobs that wait or run.
     pub jobs: i64,
     /// Bytes on disk, the write-ahead log included.

@@ -241,7 +241,11 @@ if (!document.hidden) connect();
 
 function onEvent(name, event) {
   const here = $("#view")?.dataset;
-  const lists = ["overview", "jobs"].includes(here?.view) || (here?.view === "sessions" && !location.search.includes("cursor"));
+  const lists = ["overview", "jobs"].includes(here?.view) || ((here?.view === "sessions" || (here?.view === "memories" && event.subject?.kind === "memory") || (here?.view === "notes" && event.subject?.kind === "note")) && !location.search.includes("cursor"));
+  if (event.subject?.kind === "memory" && event.subject.id === here?.memory && !root.dataset.sent)
+    return offer("Somebody else changed this memory", () => location.reload());
+  if (event.subject?.kind === "note" && event.subject.id === here?.note && !root.dataset.sent)
+    return offer("Somebody else changed this note", () => location.reload());
   const own = event.session_id === here?.session;
   const mine = own && here?.view === "session";
   const sized = own && here?.view === "window";

@@ -24,12 +24,15 @@ struct Named {
 
 /// Made once, for the life of the process: what it leaks is what it serves. The style names the
 /// font as addresses do.
-static FILES: LazyLock<[Named; 5]> = LazyLock::new(|| {
+static FILES: LazyLock<[Named; 8]> = LazyLock::new(|| {
     let font =
         named("newsreader.woff2", include_bytes!("../assets/newsreader.woff2"), "font/woff2");
     let style = include_str!("../assets/page.css").replace(font.plain, &font.hashed);
     [
         named("page.css", style.leak().as_bytes(), "text/css; charset=utf-8"),
+        named("memories.css", include_bytes!("../assets/memories.css"), "text/css; charset=utf-8"),
+        named("notes.css", include_bytes!("../assets/notes.css"), "text/css; charset=utf-8"),
+        named("decide.js", include_bytes!("../assets/decide.js"), "text/javascript; charset=utf-8"),
         named("page.js", include_bytes!("../assets/page.js"), "text/javascript; charset=utf-8"),
         named("theme.js", include_bytes!("../assets/theme.js"), "text/javascript; charset=utf-8"),
         font,
@@ -67,7 +70,16 @@ mod tests {
 
     #[test]
     fn addresses_lead_to_files() {
-        for file in ["page.css", "page.js", "theme.js", "icon.svg"] {
+        let files = [
+            "page.css",
+            "memories.css",
+            "notes.css",
+            "page.js",
+            "decide.js",
+            "theme.js",
+            "icon.svg",
+        ];
+        for file in files {
             let address = address(file);
             let asset = asset(address.strip_prefix("/assets/").unwrap()).unwrap();
             assert!(!asset.bytes.is_empty());
@@ -84,6 +96,9 @@ mod tests {
             |name: &str| asset(address(name).trim_start_matches("/assets/")).unwrap().bytes.len();
         assert!(size("page.js") < 15_000, "{}", size("page.js"));
         assert!(size("theme.js") < 1_000);
+        assert!(size("decide.js") < 3_000);
+        assert!(size("memories.css") < 6_000);
+        assert!(size("notes.css") < 4_000);
         assert!(size("page.css") < 30_000, "{}", size("page.css"));
     }
 }

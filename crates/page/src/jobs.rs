@@ -116,6 +116,7 @@ fn description(kind: &str) -> Option<&'static str> {
     match kind {
         "compact" => Some("Summarise older messages"),
         "scrub" => Some("Overwrite erased data"),
+        "decay_memories" => Some("Retire memories that no answer used"),
         "purge_index" => Some("Remove erased messages from the text index"),
         "rebuild_index" => Some("Rebuild the text index"),
         _ => None,

@@ -15,6 +15,8 @@ pub struct Frame {
     pub notice: Option<String>,
     /// Whether a token was used to log in, so that logging out is offered.
     pub signed_in: bool,
+    /// What forms that change something must carry; `None` for visitors who may only read.
+    pub form_token: Option<String>,
     /// The current time.
     pub now: Timestamp,
 }
@@ -24,15 +26,30 @@ pub struct Frame {
 pub(crate) enum Tab {
     Overview,
     Search,
+    Memories,
+    Review,
+    Notes,
+    Dreams,
     Sessions,
     Jobs,
     None,
 }
 
+impl Tab {
+    /// Whether its pages have forms that change something.
+    fn has_forms(self) -> bool {
+        matches!(self, Tab::Overview | Tab::Memories | Tab::Review | Tab::Notes | Tab::Dreams)
+    }
+}
+
 /// The entries of the navigation: path and label.
-const TABS: [(Tab, &str, &str); 4] = [
+const TABS: [(Tab, &str, &str); 8] = [
     (Tab::Overview, "/", "Overview"),
     (Tab::Search, "/search", "Search"),
+    (Tab::Memories, "/memories", "Memories"),
+    (Tab::Review, "/review", "Review"),
+    (Tab::Notes, "/notes", "Notes"),
+    (Tab::Dreams, "/dreams", "Dreams"),
     (Tab::Sessions, "/sessions", "Sessions"),
     (Tab::Jobs, "/jobs", "Jobs"),
 ];
@@ -60,9 +77,18 @@ pub(crate) fn document(frame: &Frame, tab: Tab, title: &str, main: &Markup) -> S
                     crossorigin
                     href=(address("newsreader.woff2"));
                 link rel="stylesheet" href=(address("page.css"));
+                @if tab.has_forms() {
+                    link rel="stylesheet" href=(address("memories.css"));
+                }
+                @if matches!(tab, Tab::Notes | Tab::Dreams) {
+                    link rel="stylesheet" href=(address("notes.css"));
+                }
                 // Before anything is painted, so that a chosen theme does not flash.
                 script src=(address("theme.js")) {}
                 script type="module" src=(address("page.js")) {}
+                @if tab.has_forms() {
+                    script type="module" src=(address("decide.js")) {}
+                }
             }
             body {
                 a.skip href="#main" { "Skip to content" }

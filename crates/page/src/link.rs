@@ -1,6 +1,6 @@
 //! Addresses of the page's own views. It must not know what they show.
 
-use oneiro::{MessageId, SessionId, SummaryId};
+use oneiro::{MemoryId, MessageId, NoteName, SessionId, SummaryId};
 
 /// The conversation of a session.
 pub fn session(id: &SessionId) -> String {
@@ -30,6 +30,16 @@ pub fn window(id: &SessionId) -> String {
 /// A whole message.
 pub fn message(id: MessageId) -> String {
     format!("/messages/{id}")
+}
+
+/// A memory.
+pub fn memory(id: &MemoryId) -> String {
+    format!("/memories/{}", encoded(id.as_str()))
+}
+
+/// A note.
+pub fn note(name: &NoteName) -> String {
+    format!("/notes/{}", encoded(name.as_str()))
 }
 
 /// A path with a query; empty values are left out.

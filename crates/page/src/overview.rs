@@ -2,12 +2,26 @@
 //! not know how any of it was measured.
 
 use crate::layout::{Frame, Tab, document};
+use crate::memories::CONTRADICTED;
 use crate::numbers::{bytes, counted, metric, number, short};
 use crate::plot::{self, Day, Minute};
 use crate::text::{line, plain};
-use crate::{link, search, sessions, welcome, when};
+use crate::{belief, link, search, sessions, welcome, when};
 use maud::{Markup, html};
-use oneiro::{Session, SessionGroup, Stats, Timestamp};
+use oneiro::{Memory, MemoryStats, MemoryStatus, Session, SessionGroup, Stats, Timestamp};
+
+/// What is believed in a space.
+#[derive(Debug, Clone, Default)]
+pub struct Beliefs {
+    /// Memories that are believed.
+    pub active: i64,
+    /// Candidates.
+    pub waiting: i64,
+    /// Active memories that a contradiction suspends.
+    pub contradicted: i64,
+    /// The newest active memories and candidates.
+    pub newest: Vec<Memory>,
+}
 
 /// What the overview shows.
 #[derive(Debug, Clone)]
@@ -16,6 +30,10 @@ pub struct OverviewView {
     pub frame: Frame,
     /// Statistics of the space.
     pub stats: Stats,
+    /// What is believed.
+    pub beliefs: Beliefs,
+    /// What packs gave in the last seven days.
+    pub packs: MemoryStats,
     /// Messages by day, oldest first, with empty days.
     pub days: Vec<Day>,
     /// Latency of searches by minute, oldest first.
@@ -28,6 +46,9 @@ pub struct OverviewView {
 
 /// Projects or sources that are listed; the others are counted.
 const GROUPS_SHOWN: usize = 8;
+
+/// Muted memories that are listed; `oneiro stats --memory` lists all.
+const MUTED_SHOWN: usize = 20;
 
 /// The whole page.
 pub fn page(view: &OverviewView) -> String {
@@ -47,6 +68,8 @@ fn main(view: &OverviewView) -> Markup {
             form action="/search" method="get" role="search" { (search::field("", false)) }
             div #overview data-refresh {
                 @if stats.messages == 0 && stats.sessions == 0 { (welcome::first_steps()) } @else {
+                    (beliefs(view))
+                    (packs(&view.packs))
                     (totals(view))
                     div.columns {
                         section aria-labelledby="recent" {
@@ -66,6 +89,78 @@ fn main(view: &OverviewView) -> Markup {
                         (plot::activity(&view.days))
                         (plot::latency(&view.minutes, view.frame.now))
                     }
+                }
+            }
+        }
+    }
+}
+
+/// Counts of memories as links to them, and the newest; nothing in a space that has none.
+fn beliefs(view: &OverviewView) -> Markup {
+    let Beliefs { active, waiting, contradicted, newest } = &view.beliefs;
+    let of_status = |status: &str| link::query("/memories", &[("status", status)]);
+    let counts = [
+        (active, "Believed", of_status(MemoryStatus::Active.as_str()), "active memories"),
+        (waiting, "Waiting for review", "/review".to_owned(), "candidates"),
+        (contradicted, "Contradicted", of_status(CONTRADICTED), "suspended until settled"),
+    ];
+    html! {
+        @if active + waiting + contradicted > 0 {
+            section.beliefs aria-labelledby="beliefs" {
+                h2 #beliefs { "What is believed" }
+                dl.metrics {
+                    @for (count, name, href, detail) in counts {
+                        div.metric {
+                            dt { (name) }
+                            dd {
+                                a href=(href) { (number(*count)) }
+                                small { (detail) }
+                            }
+                        }
+                    }
+                }
+                (belief::rows(newest, &view.frame))
+                p.pager {
+                    a href="/memories" { "All memories" }
+                }
+            }
+        }
+    }
+}
+
+/// What packs cost and what became of their lines; nothing while there are none.
+fn packs(stats: &MemoryStats) -> Markup {
+    let used = stats.used_share.map_or("-".to_owned(), belief::percent);
+    let of_lines = format!("of {}", counted(stats.memory_lines, "memory line"));
+    let corrected = format!("{} contradicted", number(stats.contradicted));
+    let lines = format!("in {}, {} empty", counted(stats.packs, "pack"), number(stats.empty_packs));
+    html! {
+        @if stats.packs + stats.empty_packs > 0 || !stats.muted.is_empty() {
+            section.beliefs aria-labelledby="packs" {
+                h2 #packs { "What memory gave, last 7 days" }
+                dl.metrics {
+                    (metric(&number(stats.tokens), "Tokens added", "to prompts"))
+                    (metric(&number(stats.lines), "Lines", &lines))
+                    (metric(&used, "Used", &of_lines))
+                    (metric(&number(stats.corrected), "Corrected", &corrected))
+                    (metric(&number(stats.muted.len() as i64), "Muted", "never used"))
+                }
+                @if !stats.muted.is_empty() {
+                    details.muted {
+                        summary { "Muted memories" }
+                        ul {
+                            @for muted in stats.muted.iter().take(MUTED_SHOWN) {
+                                li {
+                                    a href=(link::memory(&muted.id)) { (line(&muted.content, 120)) }
+                                    " in "
+                                    (line(&muted.project, 60))
+                                }
+                            }
+                        }
+                    }
+                }
+                p.pager {
+                    a href="/packs" { "All packs" }
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! Errors as a page: what happened, and what to do. It must not know HTTP; the status comes from
 //! the table of kinds.
 
+use crate::LocalPath;
 use crate::layout::{Frame, Tab, document};
 use crate::markdown;
 use crate::text::plain;
@@ -14,6 +15,8 @@ pub struct ProblemView {
     pub frame: Frame,
     /// The error.
     pub error: Error,
+    /// The page that it happened on, to return to.
+    pub back: Option<LocalPath>,
 }
 
 /// The whole page.
@@ -32,6 +35,11 @@ fn main(view: &ProblemView) -> Markup {
         div #view.problem data-view="problem" {
             h1 { (heading(kind)) }
             (inline(&view.error))
+            @if let Some(back) = &view.back {
+                p {
+                    a href=(back.as_str()) { "Back" }
+                }
+            }
             p {
                 @match kind {
                     ErrorKind::Unauthorized | ErrorKind::Forbidden => a href="/login" {
@@ -72,6 +80,7 @@ fn heading(kind: ErrorKind) -> &'static str {
         ErrorKind::Unauthorized => "Login required",
         ErrorKind::Forbidden => "Not allowed",
         ErrorKind::Invalid => "Invalid request",
+        ErrorKind::Conflict => "Not possible any more",
         ErrorKind::TooLarge => "Too large",
         ErrorKind::Busy | ErrorKind::RateLimited => "Busy: try again in a moment",
         ErrorKind::Unavailable => "The store is unavailable",

@@ -8,7 +8,7 @@ use crate::sessions::{choice, filter_fold};
 use crate::text::{one_line, plain};
 use crate::{link, problem};
 use maud::{Markup, html};
-use oneiro::{Error, Found, Hit, Session, SessionId, Sort};
+use oneiro::{Confidence, Error, Found, Hit, Session, SessionId, Sort};
 use std::collections::BTreeMap;
 
 /// The search form, as typed.
@@ -75,7 +75,7 @@ pub enum Outcome {
     /// An answer.
     Found {
         /// What was found.
-        found: Found,
+        found: Box<Found>,
         /// The sessions of the hits, for their titles.
         sessions: BTreeMap<SessionId, Session>,
         /// How long the search took.
@@ -200,7 +200,12 @@ fn count_line(view: &SearchView) -> String {
         Outcome::Found { found, millis: took, .. } => {
             let more = if found.next.is_some() { "First " } else { "" };
             let count = counted(found.hits.len() as i64, "hit");
-            format!("{more}{count} in {}{}", millis(*took), common_tier(&found.hits))
+            let sure = match found.found {
+                Confidence::Strong => "",
+                Confidence::Weak => ", may not answer",
+                Confidence::None => ", probably no answer",
+            };
+            format!("{more}{count} in {}{}{sure}", millis(*took), common_tier(&found.hits))
         }
     }
 }

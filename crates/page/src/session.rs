@@ -10,7 +10,8 @@ use crate::text::{line, one_line, plain};
 use crate::turns::turns;
 use crate::{link, markdown, when};
 use maud::{Markup, html};
-use oneiro::{Cursor, Message, MessageId, Session};
+use oneiro::{Cursor, Memory, Message, MessageId, Session};
+use std::collections::BTreeMap;
 
 /// Messages per page: with more, long ones would have to be cut for the page to stay small.
 pub const MESSAGES: usize = 100;
@@ -39,6 +40,8 @@ pub struct ConversationView {
     pub at: Option<MessageId>,
     /// The messages of this session that every window of it shows.
     pub pinned: Vec<MessageId>,
+    /// What was learnt from these messages.
+    pub learnt: BTreeMap<MessageId, Vec<Memory>>,
 }
 
 /// The whole page.
@@ -154,6 +157,9 @@ fn head(view: &ConversationView) -> Markup {
                     data-copy=(session.id)
                     aria-label="Copy id of the session"
                 { "Copy id" }
+                a href=(link::query("/packs", &[("session", session.id.as_str())])) {
+                    "What it was shown"
+                }
                 @if session.rewind_count > 0 {
                     @let toggle = if view.hidden { "" } else { "1" };
                     a href=(link::query(&link::session(&session.id), &[("hidden", toggle)])) {

@@ -6,9 +6,9 @@ use crate::call::{
 };
 use crate::numbers::{counted, number};
 use crate::text::{one_line, plain};
-use crate::{link, markdown, when};
+use crate::{learnt, link, markdown, when};
 use maud::{Markup, html};
-use oneiro::{Message, MessageId, Part, Role, Visibility, parts};
+use oneiro::{Memory, Message, MessageId, Part, Role, Visibility, parts};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,6 +26,8 @@ pub struct Reading<'a> {
     at: Option<MessageId>,
     /// Messages that every window of the session shows.
     pinned: &'a [MessageId],
+    /// What was learnt from the messages.
+    learnt: Option<&'a BTreeMap<MessageId, Vec<Memory>>>,
     /// The messages are shown outside their conversation, so each links to its place there.
     links_to_conversation: bool,
 }
@@ -58,6 +60,15 @@ impl<'a> Reading<'a> {
     /// With these of the messages marked as pinned.
     pub fn pinned(self, pinned: &'a [MessageId]) -> Reading<'a> {
         Reading { pinned, ..self }
+    }
+
+    /// With what was learnt beside the messages.
+    pub fn learnt(self, learnt: &'a BTreeMap<MessageId, Vec<Memory>>) -> Reading<'a> {
+        Reading { learnt: Some(learnt), ..self }
+    }
+
+    fn learnt_from(&self, message: MessageId) -> &[Memory] {
+        self.learnt.and_then(|learnt| learnt.get(&message)).map_or(&[], Vec::as_slice)
     }
 
     /// For a view outside the conversation.
@@ -118,7 +129,10 @@ pub fn article(message: &Message, reading: &Reading<'_>, again: bool) -> Markup 
                 }
                 @if reading.is_pinned(message.id) { (pin()) }
             }
-            div.content { (body(message, reading)) }
+            div.content {
+                (body(message, reading))
+                (learnt::section(reading.learnt_from(message.id)))
+            }
         }
     }
 }

@@ -24,7 +24,7 @@ pub fn turns(view: &ConversationView) -> Markup {
             out.push(rewound(view, run, (room, replaced(at))));
             continue;
         }
-        let reading = Reading::of(run, room, view.at).pinned(&view.pinned);
+        let reading = Reading::of(run, room, view.at).pinned(&view.pinned).learnt(&view.learnt);
         for (before, message) in with_before(run, &reading) {
             let new_day = day.replace(when::day(message.at)) != Some(when::day(message.at));
             if new_day {

@@ -8,7 +8,7 @@ use crate::state::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use oneiro::contract::Request;
-use oneiro::{Cancel, Error, MessageRef, Oneiro, Result, SessionId, SpaceUse};
+use oneiro::{Cancel, Error, MessageRef, NoteName, Oneiro, Result, SessionId, SpaceUse};
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -20,6 +20,8 @@ pub(crate) struct Call {
     /// The raw query string.
     pub(crate) query: String,
     pub(crate) body: Received,
+    /// The header If-Match.
+    pub(crate) if_match: Option<String>,
 }
 
 impl Call {
@@ -45,6 +47,18 @@ impl Call {
         found
             .map(|(_, value)| value.as_str())
             .ok_or_else(|| Error::internal(format!("the path has no {name}")))
+    }
+
+    /// The note in the path.
+    pub(crate) fn note(&self) -> Result<NoteName> {
+        NoteName::parse(self.part("name")?)
+    }
+
+    /// The etag that the header If-Match names; any text matches `*`.
+    pub(crate) fn matching_etag(&self) -> Option<String> {
+        let tag = self.if_match.as_deref()?.trim();
+        let tag = tag.strip_prefix("W/").unwrap_or(tag).trim_matches('"');
+        (tag != "*" && !tag.is_empty()).then(|| tag.to_owned())
     }
 
     /// The session in the path.
@@ -80,17 +94,24 @@ pub(crate) struct Answer<A> {
     value: A,
     /// The location of a created resource.
     location: Option<String>,
+    /// The etag of what is answered.
+    etag: Option<String>,
 }
 
 impl<A> Answer<A> {
     /// 200 with a value.
     pub(crate) fn ok(value: A) -> Result<Answer<A>> {
-        Ok(Answer { value, location: None })
+        Ok(Answer { value, location: None, etag: None })
     }
 
     /// 201 with a value and its location.
     pub(crate) fn created(value: A, location: String) -> Result<Answer<A>> {
-        Ok(Answer { value, location: Some(location) })
+        Ok(Answer { value, location: Some(location), etag: None })
+    }
+
+    /// 200 with a value and its etag.
+    pub(crate) fn tagged(value: A, etag: &str) -> Result<Answer<A>> {
+        Ok(Answer { value, location: None, etag: Some(format!("\"{etag}\"")) })
     }
 }
 
@@ -99,7 +120,7 @@ impl<A: Serialize> Answer<A> {
     pub(crate) fn encode(self) -> Result<Encoded> {
         let body = serde_json::to_vec(&self.value)
             .map_err(|error| Error::internal("an answer is not JSON").because(error))?;
-        Ok(Encoded { body, location: self.location })
+        Ok(Encoded { body, location: self.location, etag: self.etag })
     }
 }
 
@@ -108,6 +129,7 @@ impl<A: Serialize> Answer<A> {
 pub(crate) struct Encoded {
     body: Vec<u8>,
     location: Option<String>,
+    etag: Option<String>,
 }
 
 impl IntoResponse for Encoded {
@@ -120,6 +142,10 @@ impl IntoResponse for Encoded {
         let location = self.location.and_then(|place| HeaderValue::from_str(&place).ok());
         if let Some(location) = location {
             response.headers_mut().insert(header::LOCATION, location);
+        }
+        let etag = self.etag.and_then(|etag| HeaderValue::from_str(&etag).ok());
+        if let Some(etag) = etag {
+            response.headers_mut().insert(header::ETAG, etag);
         }
         response
     }

@@ -52,7 +52,9 @@ async fn answer(
     let sender = Sender { role: visitor.role, is_body_used: endpoint.body.is_some() };
     let body = read_body((&state, sender), &parts.headers, body).await?;
     let body = unfold((&state, sender), body).await?;
-    let call = Call { state, visitor, path, query, body };
+    let if_match = parts.headers.get(header::IF_MATCH).and_then(|value| value.to_str().ok());
+    let if_match = if_match.map(str::to_owned);
+    let call = Call { state, visitor, path, query, body, if_match };
     match &endpoint.run {
         Run::Call(run) => {
             // Waiting here holds no thread, so requests that need no model proceed.

@@ -4,7 +4,7 @@
 use crate::api::{ENDPOINTS, Endpoint, Run, Verb};
 use crate::problem::ProblemJson;
 use oneiro::contract::schema::{Schemas, WITHOUT_NUL};
-use oneiro::{COMPLETE_MESSAGE_PATTERN, ChangeMark, MessageRef, SessionId};
+use oneiro::{COMPLETE_MESSAGE_PATTERN, ChangeMark, MessageRef, NoteName, SessionId};
 use serde_json::{Map, Value, json};
 
 /// The id of a summary, or the beginning of one.
@@ -112,8 +112,9 @@ fn parameters(endpoint: &Endpoint) -> Vec<Value> {
             }
             (_, Some("tokens")) => json!({"type": "string", "pattern": "^tok_[a-z2-7]+$"}),
             (_, Some("summaries")) => json!({"type": "string", "pattern": SUMMARY}),
-            _ => {
-                let max = SessionId::MAX_CHARS;
+            (_, of) => {
+                let max =
+                    if of == Some("notes") { NoteName::MAX_CHARS } else { SessionId::MAX_CHARS };
                 json!({"type": "string", "minLength": 1, "maxLength": max, "pattern": WITHOUT_NUL})
             }
         };

@@ -3,6 +3,7 @@
 use crate::auth::Auth;
 use crate::body::{BodyMemory, CONCURRENT_FORMS_MAX};
 use crate::metrics::Metrics;
+use crate::page::FormTokens;
 use crate::readiness::Readiness;
 use crate::spaces::Spaces;
 use crate::timeouts::Timeouts;
@@ -58,6 +59,8 @@ pub(crate) struct State {
     pub(crate) models: ModelPermits,
     /// Permits for forms before authentication.
     pub(crate) forms: Semaphore,
+    /// For forms of the page.
+    pub(crate) form_tokens: FormTokens,
     /// For bodies of callers that may write.
     pub(crate) bodies: BodyMemory,
     /// For bodies of callers that may only read.
@@ -83,6 +86,7 @@ impl State {
             exports: Arc::new(Semaphore::new(EXPORTS_MAX)),
             models: ModelPermits::new(MODEL_CALLS),
             forms: Semaphore::new(CONCURRENT_FORMS_MAX),
+            form_tokens: FormTokens::default(),
             bodies: BodyMemory::new(BODY_MEMORY_BYTES.max(max_body)),
             reader_bodies: BodyMemory::new(READER_BODY_MEMORY_BYTES),
             stopping: watch::Sender::new(false),

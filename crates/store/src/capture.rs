@@ -65,13 +65,17 @@ pub fn choices(tx: &Tx<'_>) -> Result<Choices> {
     })?;
     let other = projects.iter().position(|project| project.folder == OTHER_PROJECTS);
     let other_projects = other.map(|at| projects.remove(at));
-    let pauses = tx.all(PAUSES, &[], |row| {
+    Ok(Choices { projects, other_projects, pauses: pauses(tx)? })
+}
+
+/// Every pause, those that are over included, the oldest first.
+pub fn pauses(tx: &Tx<'_>) -> Result<Vec<CapturePause>> {
+    tx.all(PAUSES, &[], |row| {
         Ok(CapturePause {
             started_at: Timestamp::from_micros(row.int(0)?),
             ended_at: row.opt_int(1)?.map(Timestamp::from_micros),
         })
-    })?;
-    Ok(Choices { projects, other_projects, pauses })
+    })
 }
 
 /// Stores a choice for a project, or with `None` for those without one. A choice that was made

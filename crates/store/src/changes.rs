@@ -3,7 +3,8 @@
 use crate::aggregates::Table;
 use crate::{Tx, sequence};
 use oneiro_model::{
-    Change, ChangeKind, ChangeMark, MessageId, Result, SeenPart, SessionId, SubjectKind, Timestamp,
+    Change, ChangeKind, ChangeMark, MessageId, Operation, Result, SeenPart, SessionId, Subject,
+    SubjectKind, Timestamp,
 };
 
 statements! {
@@ -14,7 +15,9 @@ statements! {
     REMOVE_OF_SESSION = "DELETE FROM changes WHERE session_id = ?1";
     MARK = "SELECT (SELECT MAX(seq) FROM messages), (SELECT MAX(key) FROM changes)";
     OLDEST = "SELECT MIN(key) FROM changes";
-    RECORDED_AFTER = "SELECT key, kind, session_id, operation, actor FROM changes WHERE key > CAST(?1 AS BIGINT) ORDER BY key";
+    RECORD_OPERATION = "INSERT INTO changes (key, kind, subject_kind, session_id, operation, \
+                        actor, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    RECORDED_AFTER = "SELECT key, kind, session_id, operation, actor, subject_kind FROM changes WHERE key > CAST(?1 AS BIGINT) ORDER BY key";
     APPENDED = "SELECT s.id, MIN(m.seq), MAX(m.seq), COUNT(*) FROM messages m \
                 JOIN sessions s ON s.key = m.session_key WHERE m.seq > CAST(?1 AS BIGINT) \
                 AND m.seq <= CAST(?2 AS BIGINT) GROUP BY s.id \
@@ -52,6 +55,27 @@ pub fn record(
         now.micros().into(),
     ];
     tx.execute(RECORD, &values)?;
+    remove_old(tx, key)
+}
+
+/// Records that an operation changed its subject, whose id stands in the place of a session.
+pub(crate) fn record_operation(tx: &Tx<'_>, operation: &Operation) -> Result<()> {
+    let key = sequence::take_key(tx)?;
+    let actor = serde_json::to_string(&operation.actor).ok();
+    let values = [
+        key.into(),
+        ChangeKind::Changed.as_str().into(),
+        operation.subject.kind.as_str().into(),
+        (&operation.subject.id).into(),
+        operation.id.as_str().into(),
+        actor.as_deref().into(),
+        operation.at.micros().into(),
+    ];
+    tx.execute(RECORD_OPERATION, &values)?;
+    remove_old(tx, key)
+}
+
+fn remove_old(tx: &Tx<'_>, key: i64) -> Result<()> {
     if key % REMOVE_OLD_EVERY == 0 {
         tx.execute(REMOVE_OLD, &[MAX_CHANGES.into()])?;
     }
@@ -83,8 +107,15 @@ pub fn oldest(tx: &Tx<'_>) -> Result<Option<i64>> {
 pub fn recorded_after(tx: &Tx<'_>, mark: ChangeMark) -> Result<Vec<Change>> {
     tx.all(RECORDED_AFTER, &[mark.change.into()], |row| {
         let id = ChangeMark { change: row.int(0)?, ..mark };
-        let session = row.opt_string(2)?.map(SessionId::new).transpose()?;
-        let change = Change::new(id, ChangeKind::parse(row.text(1)?), session);
+        let kind = ChangeKind::parse(row.text(1)?);
+        let subject_kind = row.opt_text(5)?.and_then(|kind| SubjectKind::parse(kind).ok());
+        let change = match (subject_kind, row.opt_string(2)?) {
+            (Some(kind_of), Some(subject)) if kind_of != SubjectKind::Session => Change {
+                subject: Some(Subject { kind: kind_of, id: subject }),
+                ..Change::new(id, kind, None)
+            },
+            (_, session) => Change::new(id, kind, session.map(SessionId::new).transpose()?),
+        };
         // An actor of a newer version that does not parse is left out.
         let actor = row.opt_text(4)?.and_then(|actor| serde_json::from_str(actor).ok());
         Ok(Change { operation: row.opt_string(3)?, actor, ..change })

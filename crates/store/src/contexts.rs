@@ -66,7 +66,7 @@ pub const LEASE_DURATION: Span = Span::seconds(120);
 /// The longest valid lease; a later one was set by a wrong clock.
 const MAX_LEASE: Span = Span::seconds(900);
 
-/// Budgets that differ by less than one part in so many are of the same window.
+/// Budgets that differ by less than a sixteenth are of the same window.
 const SAME_WINDOW_PARTS: i64 = 16;
 
 /// Counts the changes of a context.
@@ -145,8 +145,8 @@ pub struct WindowMark {
 /// The budget and the format of a window.
 pub type WindowKey<'a> = (i64, &'a str);
 
-/// The mark of the last window of this budget or one very near: hosts compute what they reserve anew
-/// for every prompt.
+/// The mark of the last window of this budget or one very near: hosts compute what they reserve
+/// again for every prompt.
 pub fn window(
     tx: &Tx<'_>,
     session_key: i64,

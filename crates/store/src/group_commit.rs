@@ -225,6 +225,11 @@ impl GroupCommit {
         lock(&self.queue).writes.len()
     }
 
+    /// How many writes have no result yet, including those that wait for the disk.
+    pub(crate) fn pending(&self) -> usize {
+        lock(&self.queue).pending
+    }
+
     /// Waits for the writing connection until `deadline`: a bulk write may hold it for minutes.
     fn acquire_writer<'w>(
         &'w self,

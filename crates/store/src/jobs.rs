@@ -73,8 +73,8 @@ pub(crate) const TABLES: &[Table] = &[Table {
 /// The longest valid lease; a later one was set by a wrong clock.
 const MAX_LEASE: Span = Span::seconds(900);
 
-/// The longest valid delay; a later start was set by a wrong clock.
-const MAX_DELAY: Span = Span::seconds(3_600);
+/// The longest valid delay; a later start was set by a wrong clock, and such a job runs at once.
+pub const MAX_DELAY: Span = Span::seconds(3_600);
 
 /// How long a job waits for a process that meets its need. Then it runs without: such a process may
 /// never come back, and the job would block its unique key for ever.

@@ -21,6 +21,10 @@ statements! {
         ORDER BY seq DESC LIMIT CAST(?3 AS BIGINT)");
     SESSION_ROWS_AFTER = concat!(select_rows!(), "WHERE session_key = ?1 AND seq > ?2 AND rewind = 0 \
         ORDER BY seq LIMIT CAST(?3 AS BIGINT)");
+    USER_ROWS_BEFORE = concat!(select_rows!(), "WHERE seq < ?1 AND role = 'user' AND rewind = 0 \
+        ORDER BY seq DESC LIMIT CAST(?2 AS BIGINT)");
+    SESSION_USER_ROWS_BEFORE = concat!(select_rows!(), "WHERE seq < ?1 AND session_key = ?3 \
+        AND role = 'user' AND rewind = 0 ORDER BY seq DESC LIMIT CAST(?2 AS BIGINT)");
     IDS_BETWEEN = "SELECT seq FROM messages WHERE seq >= ?1 AND seq <= ?2 ORDER BY seq";
     COUNT_BETWEEN = "SELECT COUNT(*) FROM messages WHERE seq >= ?1 AND seq <= ?2";
     SESSION_IDS_BEFORE = "SELECT seq FROM messages WHERE session_key = ?1 AND seq < CAST(?2 AS BIGINT) \
@@ -128,6 +132,20 @@ pub fn after(tx: &Tx<'_>, after: i64, limit: usize) -> Result<Vec<MessageRow>> {
 /// Messages of the space before an id, newest first.
 pub fn before(tx: &Tx<'_>, before: i64, limit: usize) -> Result<Vec<MessageRow>> {
     select(tx, ROWS_BEFORE, &[before.into(), (limit as i64).into()])
+}
+
+/// Messages of users before an id that are not rewound, of one session or of all, newest first.
+pub fn of_users_before(
+    tx: &Tx<'_>,
+    session_key: Option<i64>,
+    before: i64,
+    limit: usize,
+) -> Result<Vec<MessageRow>> {
+    let (before, limit) = (before.into(), (limit as i64).into());
+    match session_key {
+        Some(key) => select(tx, SESSION_USER_ROWS_BEFORE, &[before, limit, key.into()]),
+        None => select(tx, USER_ROWS_BEFORE, &[before, limit]),
+    }
 }
 
 /// Messages of a session before an id that are not rewound, newest first.

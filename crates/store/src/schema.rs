@@ -72,6 +72,31 @@ pub const CURRENT: SchemaSet = &[
         sqlite: include_str!("schema/0010_erased_messages.sqlite.sql"),
         postgres: include_str!("schema/0010_erased_messages.postgres.sql"),
     },
+    Migration {
+        name: "memories",
+        sqlite: include_str!("schema/0011_memories.sqlite.sql"),
+        postgres: include_str!("schema/0011_memories.postgres.sql"),
+    },
+    Migration {
+        name: "notes",
+        sqlite: include_str!("schema/0012_notes.sqlite.sql"),
+        postgres: include_str!("schema/0012_notes.postgres.sql"),
+    },
+    Migration {
+        name: "note_entries",
+        sqlite: include_str!("schema/0013_note_entries.sqlite.sql"),
+        postgres: include_str!("schema/0013_note_entries.postgres.sql"),
+    },
+    Migration {
+        name: "dreams",
+        sqlite: include_str!("schema/0014_dreams.sqlite.sql"),
+        postgres: include_str!("schema/0014_dreams.postgres.sql"),
+    },
+    Migration {
+        name: "mounts",
+        sqlite: include_str!("schema/0015_mounts.sqlite.sql"),
+        postgres: include_str!("schema/0015_mounts.postgres.sql"),
+    },
 ];
 
 /// Statements that create the missing tables of the text index.
@@ -182,9 +207,7 @@ fn apply(
             Engine::Sqlite => migration.sqlite,
             Engine::Postgres => migration.postgres,
         };
-        for statement in sql.split(";\n").map(str::trim).filter(|part| !part.is_empty()) {
-            connection.execute(statement.trim_end_matches(';'), &[])?;
-        }
+        connection.execute_script(sql)?;
         let record =
             [Value::Int(index as i64 + 1), Value::Text(migration.name), Value::Int(now.micros())];
         connection.execute(RECORD, &record)?;

@@ -59,6 +59,12 @@ statements! {
         ON CONFLICT (seq, chunk, model) DO UPDATE SET data = excluded.data";
     EMBEDDINGS = "SELECT seq, chunk, data FROM embeddings WHERE seq >= ?1 AND seq <= ?2 \
         AND model = ?3 ORDER BY seq, chunk";
+    REMOVE_EMBEDDINGS_OF_SESSION = "DELETE FROM embeddings WHERE seq IN \
+        (SELECT seq FROM messages WHERE session_key = ?1)";
+    REMOVE_ORPHAN_EMBEDDINGS = "DELETE FROM embeddings WHERE \
+        NOT EXISTS (SELECT 1 FROM messages m WHERE m.seq = embeddings.seq) AND \
+        NOT EXISTS (SELECT 1 FROM memories m WHERE m.text_number = embeddings.seq) AND \
+        NOT EXISTS (SELECT 1 FROM note_entries e WHERE e.number = embeddings.seq)";
 }
 
 pub(crate) const TABLES: &[Table] = &[
@@ -378,9 +384,9 @@ pub fn vectors(tx: &Tx<'_>, id: i64, mut each: impl FnMut(&[u8]) -> Result<()>) 
 /// A chunk of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ChunkRef {
-    /// The number of the message.
+    /// The number of the text.
     pub seq: i64,
-    /// The number of the chunk in the message.
+    /// The number of the chunk in the text.
     pub chunk: i64,
 }
 
@@ -388,6 +394,16 @@ pub struct ChunkRef {
 pub fn put_embedding(tx: &Tx<'_>, chunk: ChunkRef, model: &str, data: &[u8]) -> Result<()> {
     let values = [chunk.seq.into(), chunk.chunk.into(), model.into(), data.into()];
     tx.execute(PUT_EMBEDDING, &values).map(|_| ())
+}
+
+/// Removes the exact vectors of the messages of a session.
+pub fn remove_embeddings_of_session(tx: &Tx<'_>, session_key: i64) -> Result<()> {
+    tx.execute(REMOVE_EMBEDDINGS_OF_SESSION, &[session_key.into()]).map(|_| ())
+}
+
+/// Removes the exact vectors of texts that no longer exist.
+pub fn remove_orphan_embeddings(tx: &Tx<'_>) -> Result<()> {
+    tx.execute(REMOVE_ORPHAN_EMBEDDINGS, &[]).map(|_| ())
 }
 
 /// Calls `each` with the exact vectors of the chunks of a range of messages.

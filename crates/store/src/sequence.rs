@@ -1,4 +1,5 @@
-//! The counters of a space in one row: the highest removed message id, the last internal key, and the
+//! The counters of a space in one row: the highest number of a text that is no message or a removed
+//! one, the last internal key, and the
 //! settings generation. They are used under the write lock, so ids follow the order of commits and are
 //! never reused.
 
@@ -14,11 +15,19 @@ statements! {
     KEEP_HIGHEST = "UPDATE sequence SET message = (SELECT MAX(seq) FROM messages) WHERE id = 1 \
                     AND message < (SELECT MAX(seq) FROM messages)";
     TAKE_KEY = "UPDATE sequence SET key = key + 1 WHERE id = 1 RETURNING key";
+    // The number of a text that is no message: between the messages before it and those after it.
+    TAKE_TEXT_NUMBER = "UPDATE sequence SET message = 1 + \
+                        CASE WHEN message < (SELECT COALESCE(MAX(seq), 0) FROM messages) \
+                        THEN (SELECT MAX(seq) FROM messages) ELSE message END \
+                        WHERE id = 1 RETURNING message";
+    TAKE_KEYS = "UPDATE sequence SET key = key + CAST(?1 AS BIGINT) WHERE id = 1 RETURNING key";
     COUNTERS = "SELECT message, key, (SELECT MAX(seq) FROM messages) FROM sequence WHERE id = 1";
     IDS_IN_USE = "SELECT 'the text index' AS place, MAX(last_seq) FROM segments \
                   UNION ALL SELECT 'a summary', MAX(last_seq) FROM summaries \
                   UNION ALL SELECT 'the counted tokens', MAX(seq) FROM message_costs \
                   UNION ALL SELECT 'a pin', MAX(seq) FROM pins \
+                  UNION ALL SELECT 'a memory', MAX(text_number) FROM memories \
+                  UNION ALL SELECT 'an entry of a note', MAX(number) FROM note_entries \
                   UNION ALL SELECT 'a session', MAX(first_user_seq) FROM sessions";
     KEYS_IN_USE = "SELECT 'sessions' AS place, MAX(key) FROM sessions \
                    UNION ALL SELECT 'changes', MAX(key) FROM changes \
@@ -26,6 +35,12 @@ statements! {
                    UNION ALL SELECT 'payloads', MAX(key) FROM payloads \
                    UNION ALL SELECT 'summaries', MAX(key) FROM summaries \
                    UNION ALL SELECT 'tokens', MAX(key) FROM tokens \
+                   UNION ALL SELECT 'memories', MAX(key) FROM memories \
+                   UNION ALL SELECT 'operations', MAX(key) FROM operations \
+                   UNION ALL SELECT 'project_state', MAX(key) FROM project_state \
+                   UNION ALL SELECT 'revisions', MAX(key) FROM revisions \
+                   UNION ALL SELECT 'note_entries', MAX(key) FROM note_entries \
+                   UNION ALL SELECT 'interactions', MAX(key) FROM interactions \
                    UNION ALL SELECT 'segments', MAX(id) FROM segments";
     RAISE = "UPDATE sequence SET message = CAST(?1 AS BIGINT), key = CAST(?2 AS BIGINT) WHERE id = 1";
     CHANGE_SETTINGS = "UPDATE sequence SET settings = CAST(?1 AS BIGINT) WHERE id = 1";
@@ -62,9 +77,20 @@ pub(crate) fn keep_highest(tx: &Tx<'_>) -> Result<()> {
     tx.execute(KEEP_HIGHEST, &[]).map(|_| ())
 }
 
+/// Issues the number of a text that is no message. Numbers of texts follow the order of commits,
+/// whatever their kind.
+pub(crate) fn take_text_number(tx: &Tx<'_>) -> Result<i64> {
+    tx.one(TAKE_TEXT_NUMBER, &[], |row| row.int(0))
+}
+
 /// Issues an internal key.
 pub fn take_key(tx: &Tx<'_>) -> Result<i64> {
     tx.one(TAKE_KEY, &[], |row| row.int(0))
+}
+
+/// Issues `count` internal keys; returns the key before the first.
+pub(crate) fn take_keys(tx: &Tx<'_>, count: i64) -> Result<i64> {
+    tx.one(TAKE_KEYS, &[count.into()], |row| Ok(row.int(0)? - count))
 }
 
 /// Ids and keys that are in use although the counters never issued them, described for people. That

@@ -38,9 +38,9 @@ macro_rules! filters {
          AND (CAST(?7 AS BIGINT) IS NULL OR (CASE WHEN s.ended_at IS NULL THEN 0 ELSE 1 END) = ?7) \
          AND (CAST(?8 AS BIGINT) IS NULL OR s.last_active_at >= ?8) \
          AND (CAST(?9 AS BIGINT) IS NULL OR s.last_active_at < ?9) \
-         AND (CAST(?10 AS BIGINT) = 1 OR ((s.lineage IS NULL OR s.lineage <> 'delegate') \
-              AND NOT EXISTS (SELECT 1 FROM sessions c WHERE c.parent_key = s.key \
-                              AND c.lineage = 'continuation'))) "
+         AND (CAST(?10 AS BIGINT) = 1 OR NOT EXISTS (SELECT 1 FROM sessions c \
+              WHERE c.parent_key = s.key AND c.lineage = 'continuation')) \
+         AND (CAST(?15 AS BIGINT) = 0 OR s.lineage IS NULL OR s.lineage <> 'delegate') "
     };
 }
 macro_rules! count_appended {
@@ -318,6 +318,7 @@ pub fn list(
         before.1.into(),
         (limit as i64).into(),
         minute(before.0).into(),
+        i64::from(!request.all || request.without_delegates).into(),
     ];
     let sql = match request.order {
         ListOrder::Active => LIST_ACTIVE,

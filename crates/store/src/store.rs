@@ -33,6 +33,8 @@ struct Inner {
     backend: Box<dyn Backend>,
     target: Target,
     schema: i64,
+    /// Whether the space was created by opening it.
+    is_new: bool,
     /// Locked while a scrub runs.
     scrub_lock: Mutex<()>,
 }
@@ -134,9 +136,20 @@ impl Store {
             backend,
             target: target.clone(),
             schema: known,
+            is_new: version == 0,
             scrub_lock: Mutex::default(),
         });
         Ok(Store { inner, actor: Arc::default() })
+    }
+
+    /// Whether this process found no space and created it.
+    pub fn is_new(&self) -> bool {
+        self.inner.is_new
+    }
+
+    /// Who its writes are recorded as.
+    pub fn actor(&self) -> &Actor {
+        &self.actor
     }
 
     /// The same store, whose writes are recorded as those of `actor`.
@@ -193,6 +206,11 @@ impl Store {
     /// How many writes of this process are queued.
     pub fn queued_writes(&self) -> usize {
         self.inner.commits.queue_len()
+    }
+
+    /// How many writes of this process have no result yet, including those that wait for the disk.
+    pub fn pending_writes(&self) -> usize {
+        self.inner.commits.pending()
     }
 
     /// Which engine keeps the space.

@@ -7,7 +7,7 @@ use crate::{Tx, sequence};
 use oneiro_model::{
     MessageId, Result, SessionId, Summary, SummaryId, SummaryKind, SummaryLevel, Timestamp,
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 macro_rules! columns {
     () => {
@@ -63,8 +63,12 @@ statements! {
                   WHERE c.child_key = ?1 ORDER BY n.first_seq, n.key";
     SESSIONS_WITH_ROOT = "SELECT session_key FROM root_summaries WHERE summary_key = ?1 ORDER BY session_key";
     SEQS_UNDER = concat!(under!(), "SELECT m.seq FROM summary_messages m JOIN under u \
-                 ON m.summary_key = u.key WHERE m.seq > CAST(?2 AS BIGINT) ORDER BY m.seq \
-                 LIMIT CAST(?3 AS BIGINT)");
+                 ON m.summary_key = u.key ORDER BY m.seq");
+    SEQS_OF_LEAF = "SELECT seq FROM summary_messages WHERE summary_key = ?1 \
+                    AND seq > CAST(?2 AS BIGINT) ORDER BY seq";
+    CHILD_KEYS_AFTER = "SELECT n.key FROM summary_children c JOIN summaries n ON n.key = c.child_key \
+                    WHERE c.parent_key = ?1 AND n.last_seq > CAST(?2 AS BIGINT) \
+                    ORDER BY n.first_seq DESC, n.key DESC";
     SESSIONS_UNDER = concat!(under!(), "SELECT DISTINCT n.session_key FROM summaries n JOIN under u \
                      ON n.key = u.key");
     OVERLAPPING = "SELECT key FROM summaries WHERE session_key = ?1 AND kind <> 'written' \
@@ -293,10 +297,25 @@ pub fn parent_keys(tx: &Tx<'_>, node: i64) -> Result<Vec<i64>> {
     keys(tx, PARENT_KEYS, node)
 }
 
-/// The messages under a node after message `after`, each once.
-pub fn seqs_under(tx: &Tx<'_>, node: i64, after: i64, limit: usize) -> Result<Vec<i64>> {
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    tx.all(SEQS_UNDER, &[node.into(), after.into(), limit.into()], |row| row.int(0))
+/// The messages under a node, each once.
+pub fn seqs_under(tx: &Tx<'_>, node: i64) -> Result<Vec<i64>> {
+    keys(tx, SEQS_UNDER, node)
+}
+
+/// The first messages under a node after message `after`, at least `enough` if there are so many.
+/// Reads only the nodes on the way to them.
+pub fn next_seqs_under(tx: &Tx<'_>, node: i64, after: i64, enough: usize) -> Result<Vec<i64>> {
+    let (mut seqs, mut open, mut met) = (Vec::new(), vec![node], HashSet::new());
+    while let Some(key) = open.pop().filter(|_| seqs.len() < enough) {
+        // A damaged store may have a circle.
+        if !met.insert(key) {
+            continue;
+        }
+        let values = [key.into(), after.into()];
+        seqs.extend(tx.all(SEQS_OF_LEAF, &values, |row| row.int(0))?);
+        open.extend(tx.all(CHILD_KEYS_AFTER, &values, |row| row.int(0))?);
+    }
+    Ok(seqs)
 }
 
 /// The sessions whose messages or nodes are under a node.
@@ -356,7 +375,7 @@ pub fn rewrite(tx: &Tx<'_>, node: i64, to: &Rewriting<'_>, now: Timestamp) -> Re
     Ok(tx.execute(REWRITE, &values)? > 0)
 }
 
-/// The nodes of a session that are extracts over at least so many tokens of messages, the lowest
+/// The nodes of a session that are extracts over at least `message_tokens` of messages, the lowest
 /// first, without overviews.
 pub fn extracts(
     tx: &Tx<'_>,

@@ -20,6 +20,10 @@ pub use server::OwnServer;
 /// of it should keep, as `oneiro bench context --work` reads them.
 pub const AGENT_WORK: &str = include_str!("../assets/agent_work.json");
 
+/// Transcripts of agents at work, with questions and the messages that answer them, as `oneiro
+/// bench recall` reads them; `bench/src/agents.rs` documents the form.
+pub const AGENTS: &str = include_str!("../assets/agents.json");
+
 /// Declares tests that run once on SQLite and once on PostgreSQL.
 ///
 /// ```ignore

@@ -1,11 +1,16 @@
 //! Recognises dates in queries.
 
+mod ambiguous;
+
 use jiff::civil::{Date, Weekday};
 use std::ops::Range;
 
 use crate::analyzer::slice;
 use crate::calendar::{date_number, day_number, days_of_month, days_of_season, days_of_year};
-use crate::date_words::{DateWord, Period, is_ambiguous, meanings};
+use crate::date_words::{
+    DateCue, DateWord, Period, date_cue, is_ambiguous, is_homograph, is_numbered_thing, meanings,
+};
+use crate::language::stop_set;
 use crate::scan::Scanner;
 use crate::unit::{Link, Shape, Unit};
 
@@ -284,22 +289,11 @@ impl Reader<'_> {
         if let Some(year) = self.year(year_at) {
             return recognised(days_of_month(year, month)?, year_at + 1 - at);
         }
-        let after_on = at > 0 && self.norm(at - 1) == "on";
-        if is_ambiguous(self.norm(at)) && (after_on || !self.is_introduced(at)) {
+        if !self.is_month_alone(at) {
             return None;
         }
         let year = if month > self.month { self.year - 1 } else { self.year };
         recognised(days_of_month(year, month)?, 1)
-    }
-
-    /// Whether the preceding word introduces a time.
-    fn is_introduced(&self, at: usize) -> bool {
-        let before = at.checked_sub(1).map_or("", |before| self.norm(before));
-        let leads = [
-            "in", "during", "since", "until", "till", "by", "early", "mid", "late", "of", "im",
-            "on", "en", "em", "over",
-        ];
-        leads.contains(&before)
     }
 
     /// 3 days ago, a week ago, vor 3 Tagen, hace tres semanas.
@@ -439,9 +433,14 @@ impl Reader<'_> {
         if let Some(year) = self.year(year_at) {
             return recognised(days_of_season(year, season)?, year_at + 1 - at);
         }
-        let introduced = self.is_introduced(at) || self.norm(at.wrapping_sub(1)) == "the";
-        let certain = !is_ambiguous(self.norm(at)) || self.is_introduced(at);
-        if introduced && certain { recognised(self.season_by(season, 2)?, 1) } else { None }
+        let is_certain = if is_ambiguous(self.norm(at)) {
+            // "In spring" and "in the spring before that", but not "in Spring Boot".
+            let next = self.norm(at + 1);
+            self.is_introduced(at) && (next.is_empty() || stop_set(next) != 0)
+        } else {
+            self.is_introduced(at) || self.before(at, 1) == "the"
+        };
+        if is_certain { recognised(self.season_by(season, 2)?, 1) } else { None }
     }
 
     /// Yesterday, Monday, 2022.
@@ -451,13 +450,25 @@ impl Reader<'_> {
             DateWord::Offset(days) => Some(days),
             _ => None,
         });
-        if let Some(days) = offset.filter(|_| certain) {
+        // Also the morning: por la mañana, esta mañana.
+        let is_morning = self.norm(at) == "manana"
+            && matches!(self.before(at, 1), "la" | "esta" | "una" | "cada" | "de");
+        if let Some(days) = offset.filter(|_| certain && !is_morning) {
             return recognised(one_day(self.now + days), 1);
         }
-        if let Some(day) = self.weekday_at(at).filter(|_| certain || self.is_introduced(at)) {
+        let is_weekday = certain && !is_homograph(self.norm(at))
+            || date_cue(self.before(at, 1)) == Some(DateCue::Weekday)
+            || matches!(self.before(at, 1), "since" | "until" | "till");
+        if let Some(day) = self.weekday_at(at).filter(|_| is_weekday) {
             return recognised(one_day(self.nearest(day, -1)?), 1);
         }
-        let year = self.year(at).filter(|_| self.length(at + 1).is_none())?;
+        // A port, a ticket or a line is no year, nor is what lies beyond the next.
+        let is_year = |year: &i64| {
+            *year <= self.year + 1
+                && self.length(at + 1).is_none()
+                && !is_numbered_thing(self.before(at, 1))
+        };
+        let year = self.year(at).filter(is_year)?;
         recognised(days_of_year(year)?, 1)
     }
 }
@@ -546,6 +557,49 @@ mod tests {
         ] {
             let spans = find_dates(text, NOW);
             assert!(spans.is_empty(), "{text} {spans:?}");
+        }
+    }
+
+    /// Each language's words that are also something else: without a day, a year or a preposition
+    /// they name no date.
+    #[test]
+    fn ambiguous_words_need_a_day_a_year_or_a_preposition() {
+        for (trap, dated) in [
+            ("how late may we arrive", "what came in late May"),
+            ("how early may I come", "since early May"),
+            ("you may", "the end of May"),
+            ("because of may", "May 2023"),
+            ("the long march home", "until March"),
+            ("early march start", "in early march"),
+            ("in the sun", "on Sun"),
+            ("we sat down", "until Sat"),
+            ("the second attempt in a second", "on the 2nd of June"),
+            ("what did April say", "in April"),
+            ("where is June", "the June report"),
+            ("August told me", "since August"),
+            ("what APR did the bank offer", "apr 2023"),
+            ("configured in Spring Boot", "in spring"),
+            ("how did the fall happen", "in the fall"),
+            ("a marriage to wed", "on wed"),
+            ("which port is 2049", "in 2022"),
+            ("ticket 2021", "the 2021 report"),
+            ("error 2003", "since 2003"),
+            ("planned for 2061", "planned for 2024"),
+            ("Mai hat angerufen", "im Mai"),
+            ("ich bin hier morgens", "Ende Mai"),
+            ("Zimmer 2011", "seit März"),
+            ("una casa en el mar", "el 3 de mar"),
+            ("por la mañana", "mañana"),
+            ("navegar em mar aberto", "em março"),
+            ("non l'ho mai visto", "a maggio 2023"),
+            ("il a été malade", "en été"),
+            ("la planète mars", "en mars"),
+            ("il tue le temps", "en juin"),
+            ("real estate", "in estate"),
+        ] {
+            let spans = find_dates(trap, NOW);
+            assert!(spans.is_empty(), "{trap} {spans:?}");
+            assert_eq!(find_dates(dated, NOW).len(), 1, "{dated}");
         }
     }
 

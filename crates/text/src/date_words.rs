@@ -108,6 +108,49 @@ pub(crate) fn is_ambiguous(norm: &str) -> bool {
     AMBIGUOUS_SET.contains(norm)
 }
 
+static HOMOGRAPH_SET: LazyLock<FxHashSet<String>> = LazyLock::new(|| set_of("homographs"));
+static NUMBERED_SET: LazyLock<FxHashSet<String>> = LazyLock::new(|| set_of("numbered"));
+
+/// Whether a word is also a first name, an abbreviation or a verb, so that in a question it names a
+/// date only next to words that say so.
+pub(crate) fn is_homograph(norm: &str) -> bool {
+    HOMOGRAPH_SET.contains(norm)
+}
+
+/// Whether the number after a word numbers a thing: port 2049, ticket 2021.
+pub(crate) fn is_numbered_thing(norm: &str) -> bool {
+    NUMBERED_SET.contains(norm)
+}
+
+/// What a word before an ambiguous word says about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DateCue {
+    /// A month, a season or a year may follow: in, since, seit, desde.
+    Preposition,
+    /// A month follows: Anfang, fin, the end of.
+    Part,
+    /// A noun follows: the, our.
+    Article,
+    /// A weekday may follow: on.
+    Weekday,
+}
+
+static DATE_CUES: LazyLock<FxHashMap<String, DateCue>> = LazyLock::new(|| {
+    let cue = |section: &str| match section {
+        "lead preposition" => Some(DateCue::Preposition),
+        "lead part" => Some(DateCue::Part),
+        "lead article" => Some(DateCue::Article),
+        "lead weekday" => Some(DateCue::Weekday),
+        _ => None,
+    };
+    let cues = sections(DATE_WORDS).filter_map(|(section, word)| Some((word, cue(section)?)));
+    cues.map(|(word, cue)| (normalise(word), cue)).collect()
+});
+
+pub(crate) fn date_cue(norm: &str) -> Option<DateCue> {
+    DATE_CUES.get(norm).copied()
+}
+
 /// What a word may do in a date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DateRole {
@@ -149,6 +192,12 @@ pub(crate) fn is_time_word(norm: &str) -> bool {
     meanings(norm).iter().any(names_time) || TIME_WORD_SET.contains(norm)
 }
 
+/// All words that speak of time.
+pub(crate) fn time_words() -> impl Iterator<Item = &'static str> {
+    let words = sections(DATE_WORDS).map(|(_, word)| word);
+    words.filter(|word| is_time_word(&normalise(word)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,7 +205,8 @@ mod tests {
     #[test]
     fn every_section_has_a_meaning() {
         for (section, word) in sections(DATE_WORDS) {
-            let accompanies = matches!(section, "ambiguous" | "time");
+            let accompanies = matches!(section, "ambiguous" | "homographs" | "numbered" | "time")
+                || section.starts_with("lead ");
             assert!(accompanies || DateWord::of(section).is_some(), "{word} in [{section}]");
         }
     }

@@ -108,3 +108,19 @@ def test_activity_is_when_something_was_last_said(db: Any) -> None:
 def test_a_delegate_without_its_parent_is_not_a_conversation(db: Any) -> None:
     db.create_session("d", "cli", model_config={"_delegate_from": "gone"})
     assert db.list_sessions_rich() == []
+
+
+def test_delegates_newer_than_conversations_are_not_read(db: Any) -> None:
+    for number in range(30):
+        db.create_session(f"s{number:02}", "cli")
+    for number in range(300):
+        config = {"_delegate_from": "s00"}
+        db.create_session(f"d{number}", "cli", parent_session_id="s00", model_config=config)
+    db._native = Counting(db._native)
+    expected = [f"s{number:02}" for number in range(29, 9, -1)]
+    for by_activity in (False, True):
+        listed = db.list_sessions_rich(order_by_last_active=by_activity)
+        assert [row["id"] for row in listed] == expected
+    assert db.session_count(exclude_children=True) == 30
+    assert db._native.listed < 100
+    assert len(db.list_sessions_rich(include_children=True, limit=-1)) == 330

@@ -6,11 +6,13 @@ use super::manifest::{Dependency, Manifest};
 use super::tree::Tree;
 
 /// A crate, and the crates of this workspace that it may depend on.
-const ARROWS: [(&str, &[&str]); 17] = [
+const ARROWS: [(&str, &[&str]); 19] = [
     ("oneiro-model", &[]),
     ("oneiro-text", &[]),
     ("oneiro-count", &[]),
     ("oneiro-extract", &["oneiro-text"]),
+    ("oneiro-claims", &["oneiro-model", "oneiro-text"]),
+    ("oneiro-scan", &[]),
     ("oneiro-store", &["oneiro-model"]),
     ("oneiro-index", &["oneiro-model", "oneiro-text"]),
     (
@@ -22,6 +24,8 @@ const ARROWS: [(&str, &[&str]); 17] = [
             "oneiro-index",
             "oneiro-count",
             "oneiro-extract",
+            "oneiro-claims",
+            "oneiro-scan",
         ],
     ),
     ("oneiro-inference", &["oneiro"]),

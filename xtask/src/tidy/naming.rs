@@ -81,12 +81,8 @@ enum Declared {
 }
 
 /// Files and folders that still have private names. An entry goes when its last private name does.
-const NOT_YET_RENAMED: [&str; 4] = [
-    "bench/src/context",
-    "crates/engine/src/context/",
-    "crates/engine/tests/it/context",
-    "crates/extract/src/",
-];
+const NOT_YET_RENAMED: [&str; 3] =
+    ["bench/src/context", "crates/engine/src/context/", "crates/engine/tests/it/context"];
 
 /// Keywords before the name of a type or a module.
 const TYPE_KEYWORDS: [&str; 6] = ["struct", "enum", "union", "trait", "mod", "type"];

@@ -9,7 +9,10 @@ const SOFT: usize = 400;
 const HARD: usize = 800;
 
 /// Files over the soft limit, each with the reason that it is still one thing.
-const ALLOWED: [(&str, &str); 0] = [];
+const ALLOWED: [(&str, &str); 2] = [
+    ("crates/model/src/capability.rs", "one table, a row for each capability"),
+    ("crates/server/src/api/mod.rs", "one table, a row for each endpoint"),
+];
 
 /// Rust files stay within the limits. Lines of code are those not blank, not comment, and before
 /// the tests at the end of the file.

@@ -18,21 +18,58 @@ from oneiro.parts import ARCHIVED
 from oneiro.times import Moment, to_micros
 from oneiro.types import (
     Appended,
+    BlameLine,
+    CapturedInteraction,
     CaptureStatus,
+    ChangedMemories,
+    ChangedMemory,
+    ChangedNote,
     Compacted,
     Conversation,
     Deleted,
+    Dream,
+    DreamCandidate,
+    DreamDetail,
+    DreamRun,
+    DreamStatus,
     Expanded,
+    ExplainedPack,
+    Extracted,
     Found,
+    GivenPack,
     Imported,
+    Interaction,
     Job,
+    Memory,
+    MemoryHistory,
+    MemoryStats,
+    MemoryView,
     Message,
+    Mount,
+    Note,
+    NoteInfo,
+    NotePrompt,
+    NotesDiff,
+    Operation,
+    Pack,
     Page,
+    ProjectState,
     Pruned,
+    RegisteredProject,
+    Reinforced,
+    ReinforcedMemory,
+    Remembered,
+    ReplayedDream,
+    Revision,
+    RevisionDetail,
     Rewound,
     Session,
     Summary,
+    SyncedMount,
+    Undone,
+    UndoneDream,
     Usage,
+    Why,
     Window,
     message_from,
 )
@@ -42,6 +79,8 @@ __all__ = ["ModelServer", "Oneiro", "default_store", "open"]
 Lineage = Literal["continuation", "branch", "delegate", "reset"]
 Format = Literal["openai", "anthropic", "text"]
 Sort = Literal["relevance", "newest", "oldest"]
+MemoryKind = Literal["identity", "preference", "project", "episodic", "knowledge", "adaptation"]
+MemoryStatus = Literal["candidate", "active", "superseded", "invalid"]
 
 # What is still open when the interpreter ends is closed in order, before modules go.
 _OPEN: weakref.WeakSet[Oneiro] = weakref.WeakSet()
@@ -124,6 +163,10 @@ class ModelServer:
 def _given(**fields: Any) -> Any:
     """The fields of a request that are given."""
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def _moment(moment: Moment | None) -> int | str | None:
+    return None if moment is None else to_micros(moment)
 
 
 def _messages(messages: Any) -> list[dict[str, Any]]:
@@ -474,7 +517,7 @@ class Oneiro:
         self,
         query: str,
         *,
-        kinds: Iterable[Literal["message", "summary"]] = (),
+        kinds: Iterable[Literal["message", "summary", "memory"]] = (),
         roles: Iterable[str] = (),
         sources: Iterable[str] = (),
         exclude_sources: Iterable[str] = (),
@@ -506,6 +549,35 @@ class Oneiro:
             "explain": explain,
         }
         return Found._from(self._native.search(_moments(fields, "since", "until")))
+
+    def recall(
+        self,
+        query: str,
+        *,
+        messages: bool = True,
+        project: str | None = None,
+        history: bool = False,
+        at: Moment | None = None,
+        known_at: Moment | None = None,
+        for_session: str | None = None,
+        limit: int = 10,
+        cursor: str | None = None,
+        explain: bool = False,
+    ) -> Found:
+        """What is known about something: memories, notes and messages together, best first; only
+        memories without ``messages``. Believed memories come before candidates; with ``history``
+        those that no longer hold, too."""
+        fields = _given(
+            project=project, at=at, known_at=known_at, for_session=for_session, cursor=cursor
+        )
+        fields |= {
+            "query": query,
+            "kinds": ["memory", "note", "message"] if messages else ["memory"],
+            "history": history,
+            "limit": limit,
+            "explain": explain,
+        }
+        return Found._from(self._native.search(_moments(fields, "at", "known_at")))
 
     def search_sessions(self, query: str, **options: Any) -> list[Conversation]:
         """The best hit of each conversation, with what was said around it. Options: ``limit``,
@@ -614,6 +686,568 @@ class Oneiro:
         """Ends the pause."""
         return CaptureStatus._from(self._native.resume_capture())
 
+    # --- memories -----------------------------------------------------------------------------
+
+    def remember(
+        self,
+        content: str,
+        *,
+        kind: MemoryKind | None = None,
+        subject: str | None = None,
+        status: MemoryStatus | None = None,
+        project: str | None = None,
+        tags: Iterable[str] = (),
+        valid_from: Moment | None = None,
+        valid_until: Moment | None = None,
+        confidence: float | None = None,
+        trust: str | None = None,
+        quote: str | None = None,
+        session: str | None = None,
+        message: str | int | None = None,
+        replaces: str | None = None,
+        reason: str | None = None,
+    ) -> Remembered:
+        """Stores a statement. It is active if a captured message of the user holds its ``quote``
+        and nothing contradicts it; otherwise a candidate, which a person reviews."""
+        request = _given(
+            content=content,
+            kind=kind,
+            subject=subject,
+            status=status,
+            project=project,
+            tags=list(tags) or None,
+            valid_from=_moment(valid_from),
+            valid_until=_moment(valid_until),
+            confidence=confidence,
+            trust=trust,
+            quote=quote,
+            session=session,
+            message=message,
+            replaces=replaces,
+            reason=reason,
+        )
+        return Remembered._from(self._native.remember(request))
+
+    def memories(
+        self,
+        *,
+        status: MemoryStatus | None = None,
+        kind: MemoryKind | None = None,
+        project: str | None = None,
+        subject: str | None = None,
+        tag: str | None = None,
+        text: str | None = None,
+        suspended: bool = False,
+        since: Moment | None = None,
+        at: Moment | None = None,
+        known_at: Moment | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[Memory]:
+        """Memories that match every filter, newest first. ``at`` is when they held, ``known_at``
+        when they were recorded."""
+        request = _given(
+            status=status,
+            kind=kind,
+            project=project,
+            subject=subject,
+            tag=tag,
+            text=text,
+            suspended=suspended,
+            since=_moment(since),
+            at=_moment(at),
+            known_at=_moment(known_at),
+            limit=limit,
+            cursor=cursor,
+        )
+        page = self._native.memories(request)
+        return Page([Memory._from(one) for one in page["items"]], page["next"])
+
+    def memory(
+        self, id: str, *, explain: bool = False, known_at: Moment | None = None
+    ) -> MemoryView:
+        """A memory by its id or a unique prefix of it; with ``explain`` also how its confidence
+        comes about, and what it relates to."""
+        request = _given(explain=explain, known_at=_moment(known_at))
+        return MemoryView._from(self._native.memory(id, request))
+
+    def edit_memory(self, id: str, **fields: Any) -> ChangedMemory:
+        """Changes fields of a memory: ``content``, ``kind``, ``status``, ``subject``, ``project``,
+        ``tags``, ``valid_from``, ``valid_until``. None removes a value."""
+        for name in ("valid_from", "valid_until"):
+            if fields.get(name) is not None:
+                fields[name] = to_micros(fields[name])
+        patch: Any = fields
+        return ChangedMemory._from(self._native.edit_memory(id, patch))
+
+    def promote_memory(self, id: str, *, reason: str | None = None) -> ChangedMemory:
+        """Makes a candidate active; for people."""
+        return ChangedMemory._from(self._native.promote_memory(id, _given(reason=reason)))
+
+    def reject_memory(self, id: str, *, reason: str | None = None) -> ChangedMemory:
+        """Makes a candidate invalid."""
+        return ChangedMemory._from(self._native.reject_memory(id, _given(reason=reason)))
+
+    def confirm_memory(self, id: str, *, reason: str | None = None) -> ChangedMemory:
+        """Confirms an active memory; for people."""
+        return ChangedMemory._from(self._native.confirm_memory(id, _given(reason=reason)))
+
+    def forget_memory(self, id: str, *, reason: str | None = None) -> ChangedMemory:
+        """Makes a memory invalid; it is kept, and no longer believed."""
+        return ChangedMemory._from(self._native.forget_memory(id, _given(reason=reason)))
+
+    def forget_memories(
+        self,
+        *,
+        session: str | None = None,
+        source: str | None = None,
+        participant: str | None = None,
+        dry_run: bool = False,
+        reason: str | None = None,
+    ) -> ChangedMemories:
+        """Forgets what rests on a session, a source or a participant."""
+        request = _given(
+            session=session, source=source, participant=participant, dry_run=dry_run, reason=reason
+        )
+        return ChangedMemories._from(self._native.forget_memories(request))
+
+    def supersede_memory(
+        self,
+        id: str,
+        content: str | None = None,
+        *,
+        by: str | None = None,
+        since: Moment | None = None,
+        reason: str | None = None,
+    ) -> ChangedMemory:
+        """Replaces a memory by a new statement or by another memory; for people."""
+        request = _given(content=content, by=by, since=_moment(since), reason=reason)
+        return ChangedMemory._from(self._native.supersede_memory(id, request))
+
+    def merge_memory(self, id: str, into: str, *, reason: str | None = None) -> ChangedMemory:
+        """Merges a memory into another, which gets its sources; for people."""
+        return ChangedMemory._from(self._native.merge_memory(id, _given(into=into, reason=reason)))
+
+    def reinforce_memory(self, id: str, *, query: str | None = None) -> Reinforced:
+        """Records that an answer rests on an active memory."""
+        return Reinforced._from(self._native.reinforce_memory(id, _given(query=query)))
+
+    def review_memories(
+        self,
+        action: Literal["promote", "reject"],
+        *,
+        kind: MemoryKind | None = None,
+        project: str | None = None,
+        subject: str | None = None,
+        tag: str | None = None,
+        text: str | None = None,
+        dry_run: bool = False,
+        reason: str | None = None,
+    ) -> ChangedMemories:
+        """Promotes or rejects every candidate that the filters select."""
+        request = _given(
+            action=action,
+            kind=kind,
+            project=project,
+            subject=subject,
+            tag=tag,
+            text=text,
+            dry_run=dry_run,
+            reason=reason,
+        )
+        return ChangedMemories._from(self._native.review_memories(request))
+
+    def memory_history(self, id: str) -> MemoryHistory:
+        """Every operation on a memory, oldest first."""
+        return MemoryHistory._from(self._native.memory_history(id))
+
+    def why(self, id: str, *, known_at: Moment | None = None) -> Why:
+        """Why a memory is believed: a tree down to the messages it rests on."""
+        return Why._from(self._native.why(id, _moments(_given(known_at=known_at), "known_at")))
+
+    def capture(
+        self,
+        prompt: str,
+        response: str | None = None,
+        *,
+        response_summary: str | None = None,
+        pack_id: str | None = None,
+        memories_used: Iterable[str] = (),
+        chunks_used: Iterable[str] = (),
+        client: str | None = None,
+        session_id: str | None = None,
+        project: str | None = None,
+        reinforce: bool = True,
+        extract: bool = False,
+    ) -> CapturedInteraction:
+        """Stores a prompt with its response. Memories that the response rests on are reinforced;
+        with ``extract`` its statements become candidates."""
+        fields = _given(
+            response=response,
+            response_summary=response_summary,
+            pack_id=pack_id,
+            client=client,
+            session_id=session_id,
+            project=project,
+        )
+        fields |= {
+            "prompt": prompt,
+            "memories_used": list(memories_used),
+            "chunks_used": list(chunks_used),
+            "reinforce": reinforce,
+            "extract": extract,
+        }
+        return CapturedInteraction._from(self._native.capture_interaction(fields))
+
+    def interactions(
+        self,
+        *,
+        project: str | None = None,
+        session: str | None = None,
+        client: str | None = None,
+        since: Moment | None = None,
+        limit: int = 50,
+    ) -> list[Interaction]:
+        """Interactions without their responses, newest first."""
+        fields = _given(project=project, session=session, client=client, since=since, limit=limit)
+        found = self._native.interactions(_moments(fields, "since"))
+        return [Interaction._from(one) for one in found]
+
+    def interaction(self, id: str) -> Interaction:
+        """One interaction."""
+        return Interaction._from(self._native.interaction(id))
+
+    def reinforce_interaction(self, id: str) -> list[ReinforcedMemory]:
+        """Reinforces the memories that the response of an interaction rests on."""
+        return [ReinforcedMemory._from(one) for one in self._native.reinforce_interaction(id)]
+
+    def extract_interaction(self, id: str) -> list[str]:
+        """Extracts candidates from an interaction; answers their ids."""
+        return self._native.extract_interaction(id)
+
+    def extract(self, session: str | None = None) -> Extracted:
+        """Learns from messages that were not read yet, or from all messages of one session."""
+        return Extracted._from(self._native.extract(_given(session=session)))
+
+    def operations(
+        self,
+        *,
+        actor: str | None = None,
+        kind: str | None = None,
+        subject_kind: str | None = None,
+        subject: str | None = None,
+        group: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[Operation]:
+        """Recorded changes of memories, notes, projects and state, newest first."""
+        request = _given(
+            actor=actor,
+            kind=kind,
+            subject_kind=subject_kind,
+            subject=subject,
+            group=group,
+            since=_moment(since),
+            until=_moment(until),
+            limit=limit,
+            cursor=cursor,
+        )
+        page = self._native.operations(request)
+        return Page([Operation._from(one) for one in page["items"]], page["next"])
+
+    def undo(self, id: str, *, reason: str | None = None) -> Undone:
+        """Undoes an operation, or every operation of a group or a revision."""
+        return Undone._from(self._native.undo(id, _given(reason=reason)))
+
+    # --- notes --------------------------------------------------------------------------------
+
+    def list_notes(self, prefix: str | None = None) -> list[NoteInfo]:
+        """The notes without their texts, by name; with ``prefix`` only those that start so."""
+        return [NoteInfo._from(one) for one in self._native.list_notes(_given(prefix=prefix))]
+
+    def note(self, name: str) -> Note:
+        """A note with its text."""
+        return Note._from(self._native.note(name))
+
+    def write_note(
+        self, name: str, content: str, *, base: str | None = None, message: str | None = None
+    ) -> ChangedNote:
+        """Writes a whole note. ``base`` is the ``etag`` of the text that this one is based on: what
+        others changed since is kept, or it is a conflict."""
+        request = _given(content=content, base=base, message=message)
+        return ChangedNote._from(self._native.write_note(name, request))
+
+    def edit_note(
+        self,
+        name: str,
+        edits: Iterable[Mapping[str, str]],
+        *,
+        style: Literal["list", "delimited"] | None = None,
+        message: str | None = None,
+    ) -> ChangedNote:
+        """Adds, replaces and removes entries, all or none: ``{"action": "add", "text": ..}``,
+        ``{"action": "replace", "old": .., "text": ..}``, ``{"action": "remove", "old": ..}``."""
+        request = _given(edits=[dict(edit) for edit in edits], style=style, message=message)
+        return ChangedNote._from(self._native.edit_note(name, request))
+
+    def delete_note(
+        self, name: str, *, base: str | None = None, message: str | None = None
+    ) -> Note:
+        """Deletes a note; its history stays, and it can be restored."""
+        return Note._from(self._native.delete_note(name, _given(base=base, message=message)))
+
+    def blame(self, name: str) -> list[BlameLine]:
+        """The lines of a note, each with who wrote it and when."""
+        return [BlameLine._from(one) for one in self._native.blame(name)]
+
+    def mount_notes(
+        self,
+        path: str | os.PathLike[str],
+        layout: Literal["plain", "hermes", "nanobot", "openclaw"] = "plain",
+    ) -> SyncedMount:
+        """Mounts a folder: its files and the notes are kept in step; for people."""
+        request = _given(path=os.path.abspath(path), layout=layout)
+        return SyncedMount._from(self._native.mount_notes(request))
+
+    def unmount_notes(self, path: str | os.PathLike[str]) -> Mount:
+        """Unmounts a folder, by its path or the id of the mount; its files stay; for people."""
+        is_id = isinstance(path, str) and path.startswith("mnt_")
+        request = _given(path=path if is_id else os.path.abspath(path))
+        return Mount._from(self._native.unmount_notes(request))
+
+    def mounts(self) -> list[SyncedMount]:
+        """Mounted folders, after their files and the notes were brought in step."""
+        return [SyncedMount._from(one) for one in self._native.mounts()]
+
+    def sync_mounts(self) -> list[SyncedMount]:
+        """Brings mounted files and notes in step now. Calls that read or change notes do so too."""
+        return self.mounts()
+
+    def notes_prompt(self, revision: str | None = None) -> NotePrompt:
+        """The notes for a prompt, with how full they are; as of a revision, always the same."""
+        return NotePrompt._from(self._native.notes_prompt(_given(revision=revision)))
+
+    def dream(
+        self,
+        *,
+        trigger: str = "manual",
+        body: str | None = None,
+        preset: str | None = None,
+        apply: bool | None = None,
+    ) -> DreamRun:
+        """Dreams: now, or if it is due when the trigger is heartbeat or cron."""
+        request = _given(trigger=trigger, body=body, preset=preset, apply=apply)
+        return DreamRun._from(self._native.dream(request))
+
+    def dreams(self, *, limit: int = 50, cursor: str | None = None) -> Page[Dream]:
+        """Dreams, newest first."""
+        page = self._native.dreams(_given(limit=limit, cursor=cursor))
+        return Page([Dream._from(one) for one in page["items"]], page["next"])
+
+    def show_dream(self, id: str) -> DreamDetail:
+        """A dream with its decisions."""
+        return DreamDetail._from(self._native.show_dream(id))
+
+    def undo_dream(
+        self, id: str, *, strict: bool = False, reason: str | None = None
+    ) -> UndoneDream:
+        """Undoes a whole dream, and keeps what was changed later."""
+        return UndoneDream._from(self._native.undo_dream(id, _given(strict=strict, reason=reason)))
+
+    def replay_dream(self, id: str) -> ReplayedDream:
+        """Decides again what a dream decided, and compares."""
+        return ReplayedDream._from(self._native.replay_dream(id))
+
+    def dream_candidates(
+        self,
+        *,
+        decision: str | None = None,
+        subject: str | None = None,
+        project: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[DreamCandidate]:
+        """Claims that dreams decide about, the best first."""
+        request = _given(
+            decision=decision, subject=subject, project=project, limit=limit, cursor=cursor
+        )
+        page = self._native.dream_candidates(request)
+        return Page([DreamCandidate._from(one) for one in page["items"]], page["next"])
+
+    def explain_candidate(self, id: str) -> DreamCandidate:
+        """What was decided about a candidate, and what it is missing."""
+        return DreamCandidate._from(self._native.explain_candidate(id))
+
+    def dream_status(self) -> DreamStatus:
+        """Whether the space dreams, when next, and what was last."""
+        return DreamStatus._from(self._native.dream_status())
+
+    def schedule_dreams(
+        self,
+        *,
+        mode: str | None = None,
+        apply: bool | None = None,
+        cron: str | None = None,
+        timezone: str | None = None,
+    ) -> DreamStatus:
+        """Sets whether and when the space dreams by itself."""
+        request = _given(mode=mode, apply=apply, cron=cron, timezone=timezone)
+        return DreamStatus._from(self._native.schedule_dreams(request))
+
+    def list_revisions(
+        self,
+        *,
+        author_kind: str | None = None,
+        note: str | None = None,
+        text: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[Revision]:
+        """Revisions of the notes, newest first."""
+        request = _given(
+            author_kind=author_kind,
+            note=note,
+            text=text,
+            since=_moment(since),
+            until=_moment(until),
+            limit=limit,
+            cursor=cursor,
+        )
+        page = self._native.list_revisions(request)
+        return Page([Revision._from(one) for one in page["items"]], page["next"])
+
+    def revision(self, id: str, *, words: bool = False) -> RevisionDetail:
+        """A revision with what it changed, by its id or a unique prefix."""
+        return RevisionDetail._from(self._native.revision(id, _given(words=words)))
+
+    def diff_notes(
+        self,
+        old: str | None = None,
+        new: str | None = None,
+        *,
+        note: str | None = None,
+        words: bool = False,
+    ) -> NotesDiff:
+        """The difference between two revisions; without ids, what the newest one changed."""
+        request = _given(old=old, new=new, note=note, words=words)
+        return NotesDiff._from(self._native.diff_notes(request))
+
+    def restore_notes(
+        self, id: str, *, note: str | None = None, message: str | None = None
+    ) -> RevisionDetail:
+        """Sets the notes, or one, to what they were after a revision; that is a revision too."""
+        request = _given(note=note, message=message)
+        return RevisionDetail._from(self._native.restore_notes(id, request))
+
+    def undo_revision(self, id: str, *, reason: str | None = None) -> RevisionDetail:
+        """Undoes one revision, and keeps what was changed later."""
+        return RevisionDetail._from(self._native.undo_revision(id, _given(reason=reason)))
+
+    def distrust(
+        self,
+        *,
+        message: str | int | None = None,
+        session: str | None = None,
+        source: str | None = None,
+        dry_run: bool = False,
+        reason: str | None = None,
+    ) -> ChangedMemories:
+        """Stops trusting a source, and judges again what rests on it; for people."""
+        request = _given(
+            message=message, session=session, source=source, dry_run=dry_run, reason=reason
+        )
+        return ChangedMemories._from(self._native.distrust(request))
+
+    def pack(
+        self,
+        prompt: str | None = None,
+        *,
+        project: str | None = None,
+        session: str | None = None,
+        client: str | None = None,
+        budget: int | None = None,
+        at: Moment | None = None,
+        new_only: bool = False,
+    ) -> Pack:
+        """The lines of memory that a prompt needs, within a budget of tokens; empty if nothing is
+        relevant. Without a prompt, the lines for the start of a task."""
+        request = _given(
+            prompt=prompt,
+            project=project,
+            session=session,
+            client=client,
+            budget=budget,
+            at=_moment(at),
+            new_only=new_only,
+        )
+        return Pack._from(self._native.pack(request))
+
+    def show_pack(self, id: str) -> Pack:
+        """A pack again, for 30 days."""
+        return Pack._from(self._native.show_pack(id))
+
+    def packs(
+        self, *, session: str | None = None, project: str | None = None, limit: int = 50
+    ) -> list[GivenPack]:
+        """Packs of the last 30 days, newest first, without their texts."""
+        found = self._native.packs(_given(session=session, project=project, limit=limit))
+        return [GivenPack._from(one) for one in found]
+
+    def why_pack(
+        self, pack: str | None = None, *, session: str | None = None, project: str | None = None
+    ) -> ExplainedPack:
+        """Where each line of a pack came from; without an id, of the last pack with lines."""
+        request = _given(pack=pack, session=session, project=project)
+        return ExplainedPack._from(self._native.why_pack(request))
+
+    def memory_stats(self, *, days: int | None = None, project: str | None = None) -> MemoryStats:
+        """What packs gave in the last days, what became of their lines, and which memories are muted."""
+        return MemoryStats._from(self._native.memory_stats(_given(days=days, project=project)))
+
+    def unmute_memory(self, id: str, *, project: str | None = None) -> MemoryView:
+        """Lets packs show a memory again, in one project or in all."""
+        return MemoryView._from(self._native.unmute_memory(id, _given(project=project)))
+
+    def projects(self) -> list[RegisteredProject]:
+        """Registered projects, by name."""
+        return [RegisteredProject._from(one) for one in self._native.projects()]
+
+    def register_project(
+        self, name: str, *, aliases: Iterable[str] = (), root: str | None = None
+    ) -> RegisteredProject:
+        """Registers a project, or adds aliases and a folder to it; for people."""
+        request = _given(name=name, aliases=list(aliases) or None, root=root)
+        return RegisteredProject._from(self._native.register_project(request))
+
+    def project_state(
+        self, project: str, *, key: str | None = None, history: bool = False
+    ) -> list[ProjectState]:
+        """Facts of a project, by name."""
+        found = self._native.project_state(project, _given(key=key, history=history))
+        return [ProjectState._from(one) for one in found]
+
+    def set_state(
+        self,
+        project: str,
+        key: str,
+        value: str,
+        *,
+        kind: str | None = None,
+        since: Moment | None = None,
+        reason: str | None = None,
+    ) -> ProjectState:
+        """Sets a fact of a project; for people."""
+        request = _given(key=key, value=value, kind=kind, since=_moment(since), reason=reason)
+        return ProjectState._from(self._native.set_state(project, request))
+
+    def end_state(self, project: str, key: str, *, reason: str | None = None) -> ProjectState:
+        """Ends a fact of a project; for people."""
+        return ProjectState._from(self._native.end_state(project, _given(key=key, reason=reason)))
+
     # --- jobs and the space -------------------------------------------------------------------
 
     def jobs(self, *, limit: int = 100, cursor: str | None = None) -> Page[Job]:
@@ -653,10 +1287,17 @@ class Oneiro:
         sessions: Iterable[str] | None = None,
         source: str | None = None,
     ) -> int:
-        """Writes sessions as JSONL; how many."""
+        """Writes everything as JSONL; how many sessions.
+
+        With ``sessions`` or ``source`` only these sessions, without memories, operations and state.
+        """
         chosen = None if sessions is None else list(sessions)
         return self._native.export(os.fspath(path), chosen, source)
 
     def import_(self, path: str | os.PathLike[str]) -> Imported:
-        """Reads what :meth:`export` wrote. Sessions that exist are skipped."""
+        """Reads what :meth:`export` wrote. Sessions that exist are skipped.
+
+        Memories arrive as candidates, because a program is not a person; people import a file with
+        its history at a terminal.
+        """
         return Imported._from(self._native.import_file(os.fspath(path)))

@@ -11,27 +11,67 @@ from typing import Any, Literal, TypedDict
 __all__ = [
     "BranchRequest",
     "CompactRequest",
+    "DeleteNote",
     "DeleteRequest",
+    "DiffNotes",
+    "DistrustRequest",
+    "DreamRequest",
+    "EditNote",
+    "EndState",
     "Ending",
     "ExpandAnywhere",
+    "ExtractRequest",
+    "ForgetRequest",
     "Grep",
+    "ListCandidates",
+    "ListInteractions",
+    "ListMemories",
+    "ListNotes",
+    "ListOperations",
+    "ListPacks",
+    "ListRevisions",
     "ListSessions",
+    "ListState",
+    "MemoryPatch",
+    "MemoryStatsRequest",
+    "MergeRequest",
+    "MountNotes",
+    "NewInteraction",
+    "NewMemory",
     "NewSession",
     "NewUsage",
+    "NotePromptRequest",
     "OpenRequest",
+    "PackRequest",
     "PageOf",
     "PageRequest",
     "PauseRequest",
     "ProjectChoice",
+    "ProjectRequest",
     "PruneRequest",
+    "ReasonRequest",
+    "ReinforceRequest",
+    "RestoreNotes",
     "RestoreRequest",
+    "ReviewRequest",
     "RewindRequest",
+    "ScheduleDreams",
     "SearchRequest",
     "SessionPatch",
     "SessionSearchRequest",
     "SessionTimes",
+    "ShowMemory",
+    "ShowRevision",
     "SplitRequest",
+    "StateRequest",
+    "SupersedeRequest",
+    "UndoDream",
+    "UnmountNotes",
+    "UnmuteRequest",
+    "WhyPackRequest",
+    "WhyRequest",
     "WindowRequest",
+    "WriteNote",
 ]
 
 
@@ -55,6 +95,15 @@ class CompactRequest(TypedDict, total=False):
     redo: bool | None
 
 
+class DeleteNote(TypedDict, total=False):
+    """How a note is deleted. It can be restored."""
+
+    #: The ``etag`` of the text that was read; another text is not deleted.
+    base: str | None
+    #: What the revision says about itself.
+    message: str | None
+
+
 class DeleteRequest(TypedDict, total=False):
     """Which sessions to delete."""
 
@@ -64,6 +113,74 @@ class DeleteRequest(TypedDict, total=False):
     only_ended: bool | None
     #: Only those without a message, a title or a child.
     only_empty: bool | None
+
+
+class DiffNotes(TypedDict, total=False):
+    """Two revisions to compare."""
+
+    #: The older revision, by its id or a unique prefix; the one before ``new`` when absent.
+    old: str | None
+    #: The newer revision; the newest when absent.
+    new: str | None
+    #: Only this note.
+    note: str | None
+    #: Show changed words instead of changed lines.
+    words: bool | None
+
+
+class DistrustRequest(TypedDict, total=False):
+    """What is no longer trusted."""
+
+    #: A message.
+    message: int | str | None
+    #: A session.
+    session: str | None
+    #: A source of sessions.
+    source: str | None
+    #: List what would change, and change nothing.
+    dry_run: bool | None
+    #: Why.
+    reason: str | None
+
+
+class DreamRequest(TypedDict, total=False):
+    """A request to dream."""
+
+    #: What starts it: ``manual`` runs now, the others if it is due.
+    trigger: Literal["manual", "heartbeat", "cron"] | None
+    #: What the host said with its heartbeat.
+    body: str | None
+    #: The thresholds; core by default, or those of the space's mode if it is due.
+    preset: Literal["core", "deep", "rem", "custom"] | None
+    #: Whether to change anything; by default yes if somebody asks for it, otherwise as the setting
+    #: ``dream_apply`` says.
+    apply: bool | None
+
+
+class _EditNoteRequired(TypedDict):
+    #: The edits, one after the other.
+    edits: list[dict[str, Any]]
+
+
+class EditNote(_EditNoteRequired, total=False):
+    """Edits of a note, all or none."""
+
+    #: How entries are written if the note does not show it; as list items when absent.
+    style: Literal["list", "delimited"] | None
+    #: What the revision says about itself.
+    message: str | None
+
+
+class _EndStateRequired(TypedDict):
+    #: Its name in the project.
+    key: str
+
+
+class EndState(_EndStateRequired, total=False):
+    """The fact to end."""
+
+    #: Why.
+    reason: str | None
 
 
 class Ending(TypedDict, total=False):
@@ -96,6 +213,28 @@ class ExpandAnywhere(_ExpandAnywhereRequired, total=False):
     cursor: str | None
 
 
+class ExtractRequest(TypedDict, total=False):
+    """What to learn from."""
+
+    #: Only messages of this session, whether or not they were read before.
+    session: str | None
+
+
+class ForgetRequest(TypedDict, total=False):
+    """The sources whose memories are forgotten."""
+
+    #: Memories that cite this session.
+    session: str | None
+    #: Memories that cite sessions of this source.
+    source: str | None
+    #: Memories about this person or thing, and those that cite sessions of this person.
+    participant: str | None
+    #: List them, and change nothing.
+    dry_run: bool | None
+    #: Why.
+    reason: str | None
+
+
 class _GrepRequired(TypedDict):
     #: Words, or ``/a regular expression/``.
     pattern: str
@@ -121,6 +260,125 @@ class Grep(_GrepRequired, total=False):
     until: int | str | None
     #: Maximum number of hits of each kind.
     limit: int | None
+
+
+class ListCandidates(TypedDict, total=False):
+    """Which candidates to list, the best first."""
+
+    #: Only with this decision.
+    decision: Literal["promoted", "merged", "superseded", "retired", "waiting", "rejected"] | None
+    #: Only about this person or thing.
+    subject: str | None
+    #: Only of this project.
+    project: str | None
+    #: Maximum number of candidates.
+    limit: int | None
+    #: The ``next`` of the page before.
+    cursor: str | None
+
+
+class ListInteractions(TypedDict, total=False):
+    """Which interactions to list, newest first."""
+
+    #: Only this project, by name or alias.
+    project: str | None
+    #: Only this session.
+    session: str | None
+    #: Only this client.
+    client: str | None
+    #: Only at this time or later.
+    since: int | str | None
+    #: Maximum number; more than 500 counts as 500.
+    limit: int | None
+
+
+class ListMemories(TypedDict, total=False):
+    """Which memories to list; every filter must hold."""
+
+    #: Only this status. The review queue is ``candidate``.
+    status: Literal["candidate", "active", "superseded", "invalid"] | None
+    #: Only this kind.
+    kind: Literal["identity", "preference", "project", "episodic", "knowledge", "adaptation"] | None
+    #: Only this project, by name or alias.
+    project: str | None
+    #: Only this subject.
+    subject: str | None
+    #: Only with this tag.
+    tag: str | None
+    #: Only statements with all these words.
+    text: str | None
+    #: Only those that a contradiction suspends.
+    suspended: bool | None
+    #: Only those created at or after this time.
+    since: int | str | None
+    #: Only those that held at this time. Without ``status``, superseded memories are included.
+    at: int | str | None
+    #: What was recorded at this time, as it was then.
+    known_at: int | str | None
+    #: Maximum number of memories.
+    limit: int | None
+    #: The ``next`` of the page before.
+    cursor: str | None
+
+
+class ListNotes(TypedDict, total=False):
+    """Which notes to list."""
+
+    #: Only notes whose name starts with this, such as ``memory/``.
+    prefix: str | None
+
+
+class ListOperations(TypedDict, total=False):
+    """Which operations to list; every filter must hold."""
+
+    #: Only by this kind of actor.
+    actor: Literal["person", "agent", "job", "dream", "import", "file"] | None
+    #: Only this kind, such as ``memory.promote``.
+    kind: str | None
+    #: Only operations on this kind of thing.
+    subject_kind: Literal["session", "memory", "project", "state", "distrust", "note"] | None
+    #: Only this memory, project or state.
+    subject: str | None
+    #: Only this group.
+    group: str | None
+    #: Only at or after this time.
+    since: int | str | None
+    #: Only before this time.
+    until: int | str | None
+    #: Maximum number of operations.
+    limit: int | None
+    #: The ``next`` of the page before.
+    cursor: str | None
+
+
+class ListPacks(TypedDict, total=False):
+    """Which packs to list, newest first."""
+
+    #: Only of this session.
+    session: str | None
+    #: Only of this project, by name, alias or folder.
+    project: str | None
+    #: Maximum number; more than 500 counts as 500.
+    limit: int | None
+
+
+class ListRevisions(TypedDict, total=False):
+    """Which revisions to list; every filter must hold."""
+
+    #: Only by this kind of author.
+    author_kind: Literal["person", "agent", "job", "dream", "import", "file"] | None
+    #: Only revisions that changed this note.
+    note: str | None
+    #: Only revisions whose message, or a text that they wrote, contains this.
+    text: str | None
+    #: Only at or after this time.
+    since: int | str | None
+    #: Only before this time.
+    until: int | str | None
+    #: Maximum number of revisions.
+    limit: int | None
+    #: The ``next`` of the page before.
+    cursor: str | None
 
 
 class ListSessions(TypedDict, total=False):
@@ -170,6 +428,141 @@ class ListSessions(TypedDict, total=False):
     has_metadata: list[str] | None
     #: With their system prompts.
     with_prompts: bool | None
+    #: Without delegates; with ``all``, everything else is listed.
+    without_delegates: bool | None
+
+
+class ListState(TypedDict, total=False):
+    """Which facts of a project to list."""
+
+    #: Only this name.
+    key: str | None
+    #: Include facts that no longer hold.
+    history: bool | None
+
+
+class MemoryPatch(TypedDict, total=False):
+    """A change of a memory: what is given overwrites, null removes a value."""
+
+    #: A new statement.
+    content: str | None
+    #: A new kind.
+    kind: Literal["identity", "preference", "project", "episodic", "knowledge", "adaptation"] | None
+    #: A new status.
+    status: Literal["candidate", "active", "superseded", "invalid"] | None
+    #: A new subject.
+    subject: str | None
+    #: A new project.
+    project: str | None
+    #: New tags, instead of the old ones.
+    tags: list[str] | None
+    #: A new start of its validity.
+    valid_from: int | str | None
+    #: A new end of its validity.
+    valid_until: int | str | None
+    #: Why.
+    reason: str | None
+
+
+class MemoryStatsRequest(TypedDict, total=False):
+    """Which packs to measure."""
+
+    #: Number of days until now.
+    days: int | None
+    #: Only packs of this project, by name, alias or folder.
+    project: str | None
+
+
+class _MergeRequestRequired(TypedDict):
+    #: The memory that stays, and gets the sources and tags of the other.
+    into: str
+
+
+class MergeRequest(_MergeRequestRequired, total=False):
+    """The memory that another is merged into."""
+
+    #: Why.
+    reason: str | None
+
+
+class _MountNotesRequired(TypedDict):
+    #: Absolute path of an existing folder on the host of the store's process.
+    path: str
+
+
+class MountNotes(_MountNotesRequired, total=False):
+    """A folder to mount."""
+
+    #: Which of its files are notes.
+    layout: Literal["plain", "hermes", "nanobot", "openclaw"] | None
+
+
+class _NewInteractionRequired(TypedDict):
+    #: What was asked.
+    prompt: str
+
+
+class NewInteraction(_NewInteractionRequired, total=False):
+    """An interaction to store."""
+
+    #: What was answered.
+    response: str | None
+    #: A summary of the response.
+    response_summary: str | None
+    #: The pack that was shown.
+    pack_id: str | None
+    #: Memories that the response used.
+    memories_used: list[str] | None
+    #: Chunks that the response used.
+    chunks_used: list[str] | None
+    #: The program that reports it.
+    client: str | None
+    #: Its session.
+    session_id: str | None
+    #: Its project, by name or alias.
+    project: str | None
+    #: Whether memories that the response rests on are reinforced.
+    reinforce: bool | None
+    #: Whether statements in it become candidates.
+    extract: bool | None
+
+
+class _NewMemoryRequired(TypedDict):
+    #: The statement: one fact, with absolute dates.
+    content: str
+
+
+class NewMemory(_NewMemoryRequired, total=False):
+    """A memory to create."""
+
+    #: What it is about; knowledge by default.
+    kind: Literal["identity", "preference", "project", "episodic", "knowledge", "adaptation"] | None
+    #: The person or thing it is about. Identities and preferences are about ``user`` by default.
+    subject: str | None
+    #: The status it starts with, for people; agents may give ``candidate``.
+    status: Literal["candidate", "active", "superseded", "invalid"] | None
+    #: The project it belongs to, by name or alias; all projects when absent.
+    project: str | None
+    #: Tags.
+    tags: list[str] | None
+    #: When it starts to hold.
+    valid_from: int | str | None
+    #: When it stops holding.
+    valid_until: int | str | None
+    #: How certain it is; 1 from a person, 0.7 from anyone else by default.
+    confidence: float | None
+    #: A trust below the one that its sources give it.
+    trust: Literal["external", "tool", "agent", "system", "owner"] | None
+    #: The user's exact words that it rests on. They are looked up in the captured messages.
+    quote: str | None
+    #: The session of the quote; the newest messages of all sessions are searched when absent.
+    session: str | None
+    #: The message of the quote.
+    message: int | str | None
+    #: A memory that this one corrects.
+    replaces: str | None
+    #: Why it is created.
+    reason: str | None
 
 
 class NewSession(TypedDict, total=False):
@@ -237,6 +630,13 @@ class NewUsage(TypedDict, total=False):
     actual_cost_usd: float | None
 
 
+class NotePromptRequest(TypedDict, total=False):
+    """Which text goes into a prompt."""
+
+    #: As of this revision: the answer stays the same, whatever is changed later.
+    revision: str | None
+
+
 class OpenRequest(TypedDict, total=False):
     """How a host opens a space."""
 
@@ -258,6 +658,26 @@ class OpenRequest(TypedDict, total=False):
     llm: dict[str, Any] | None
     #: The model that makes vectors.
     embedder: dict[str, Any] | None
+
+
+class PackRequest(TypedDict, total=False):
+    """What to make a pack for."""
+
+    #: The prompt. Without one, the pack is for the start of a task: the state of the project, the
+    #: person, and the newest memories of the project.
+    prompt: str | None
+    #: The project, by name, alias or folder: only what belongs to it, or to none, is shown.
+    project: str | None
+    #: The session that asks. Its own messages are left out.
+    session: str | None
+    #: The program that asks.
+    client: str | None
+    #: Maximum number of tokens of the text.
+    budget: int | None
+    #: The moment it is asked for; now when absent.
+    at: int | str | None
+    #: Leave out lines that this session was shown already.
+    new_only: bool | None
 
 
 class PageOf(TypedDict, total=False):
@@ -301,6 +721,20 @@ class ProjectChoice(_ProjectChoiceRequired, total=False):
     folder: str | None
 
 
+class _ProjectRequestRequired(TypedDict):
+    #: Its name. If a project has it, that project is changed.
+    name: str
+
+
+class ProjectRequest(_ProjectRequestRequired, total=False):
+    """A project to register or to change."""
+
+    #: Aliases to add.
+    aliases: list[str] | None
+    #: Its folder, absolute.
+    root: str | None
+
+
 class _PruneRequestRequired(TypedDict):
     #: Ended before this moment.
     ended_before: int | str
@@ -331,11 +765,58 @@ class PruneRequest(_PruneRequestRequired, total=False):
     dry_run: bool | None
 
 
+class ReasonRequest(TypedDict, total=False):
+    """Why a change is made."""
+
+    #: Why.
+    reason: str | None
+
+
+class ReinforceRequest(TypedDict, total=False):
+    """A signal to record."""
+
+    #: The question whose answer rests on the memory. The same question counts once a day.
+    query: str | None
+
+
+class RestoreNotes(TypedDict, total=False):
+    """What is restored to a revision."""
+
+    #: Only this note; all of them when absent.
+    note: str | None
+    #: What the new revision says about itself.
+    message: str | None
+
+
 class RestoreRequest(TypedDict, total=False):
     """What to bring back."""
 
     #: What every rewind hid, not only the latest.
     all: bool | None
+
+
+class _ReviewRequestRequired(TypedDict):
+    #: The decision.
+    action: Literal["promote", "reject"]
+
+
+class ReviewRequest(_ReviewRequestRequired, total=False):
+    """A decision about every candidate that the filters select."""
+
+    #: Only this kind.
+    kind: Literal["identity", "preference", "project", "episodic", "knowledge", "adaptation"] | None
+    #: Only this project, by name or alias.
+    project: str | None
+    #: Only this subject.
+    subject: str | None
+    #: Only with this tag.
+    tag: str | None
+    #: Only statements with all these words.
+    text: str | None
+    #: List them, and change nothing.
+    dry_run: bool | None
+    #: Why.
+    reason: str | None
 
 
 class RewindRequest(TypedDict, total=False):
@@ -347,6 +828,19 @@ class RewindRequest(TypedDict, total=False):
     turns: int | None
 
 
+class ScheduleDreams(TypedDict, total=False):
+    """A change of the schedule."""
+
+    #: Whether and how often to dream.
+    mode: Literal["off", "core", "deep", "rem"] | None
+    #: Whether dreams by schedule change anything.
+    apply: bool | None
+    #: A cron expression in place of the mode's.
+    cron: str | None
+    #: The time zone of the schedule.
+    timezone: str | None
+
+
 class _SearchRequestRequired(TypedDict):
     #: The query, in the query language.
     query: str
@@ -355,8 +849,18 @@ class _SearchRequestRequired(TypedDict):
 class SearchRequest(_SearchRequestRequired, total=False):
     """What to search for, and among what."""
 
-    #: What to search: messages by default. Summaries come first and fill at most half of a page.
-    kinds: list[Literal["message", "summary"]] | None
+    #: What to search: messages by default. Summaries come first and fill at most half of a page;
+    #: memories, entries of notes and messages are ranked together.
+    kinds: list[Literal["message", "summary", "memory", "note"]] | None
+    #: Include superseded and suspended memories, which do not hold now.
+    history: bool | None
+    #: Only memories that held at this time.
+    at: int | str | None
+    #: Memories as they were recorded at this time.
+    known_at: int | str | None
+    #: The session that the search is made for: memories that it finds are recorded as recalled by
+    #: the last message of its user.
+    for_session: str | None
     #: Only in this session.
     session: str | None
     #: Only in this session and others of its lineage.
@@ -367,7 +871,7 @@ class SearchRequest(_SearchRequestRequired, total=False):
     exclude_sources: list[str] | None
     #: Only messages of these roles; of all when empty.
     roles: list[str] | None
-    #: Only in sessions of this project.
+    #: Only in sessions of this project; of memories, those of this project and of none.
     project: str | None
     #: Only what was said at this time or later.
     since: int | str | None
@@ -473,6 +977,22 @@ class SessionTimes(TypedDict, total=False):
     lineage: Literal["continuation", "branch", "delegate", "reset"] | None
 
 
+class ShowMemory(TypedDict, total=False):
+    """A moment at which a memory is looked at."""
+
+    #: As it was recorded at this time.
+    known_at: int | str | None
+    #: Explain its confidence, and list what it relates to.
+    explain: bool | None
+
+
+class ShowRevision(TypedDict, total=False):
+    """How the change of a revision is shown."""
+
+    #: Show changed words instead of changed lines.
+    words: bool | None
+
+
 class SplitRequest(TypedDict, total=False):
     """How a session is split."""
 
@@ -480,6 +1000,81 @@ class SplitRequest(TypedDict, total=False):
     id: str | None
     #: Compact the context to this many tokens first; when absent, as far as it is worth it.
     until: int | None
+
+
+class _StateRequestRequired(TypedDict):
+    #: Its name in the project. A fact with this name is superseded.
+    key: str
+    #: The value.
+    value: str
+
+
+class StateRequest(_StateRequestRequired, total=False):
+    """A fact to set."""
+
+    #: What it is; ``fact`` when absent.
+    kind: Literal["status", "decision", "requirement", "contact", "milestone", "fact", "config"] | None
+    #: Since when it holds; now when absent.
+    since: int | str | None
+    #: Why.
+    reason: str | None
+
+
+class SupersedeRequest(TypedDict, total=False):
+    """What replaces a memory: a new statement, or a memory that exists."""
+
+    #: The new statement. Kind, subject, project and tags are those of the old one.
+    content: str | None
+    #: The memory that replaces it.
+    by: str | None
+    #: When the old one stopped holding and the new one started; now when absent.
+    since: int | str | None
+    #: Why.
+    reason: str | None
+
+
+class UndoDream(TypedDict, total=False):
+    """How to undo a dream."""
+
+    #: Undo everything or nothing. Otherwise what cannot be undone is left and reported.
+    strict: bool | None
+    #: Why.
+    reason: str | None
+
+
+class _UnmountNotesRequired(TypedDict):
+    #: The path of the folder as mounted, or the id of the mount.
+    path: str
+
+
+class UnmountNotes(_UnmountNotesRequired, total=False):
+    """The folder to unmount. Its files stay."""
+
+
+
+class UnmuteRequest(TypedDict, total=False):
+    """Where a memory is shown again."""
+
+    #: Only in this project, by name, alias or folder; in every project when absent.
+    project: str | None
+
+
+class WhyPackRequest(TypedDict, total=False):
+    """Which pack to explain: one by its id, else the last one with lines."""
+
+    #: The pack.
+    pack: str | None
+    #: The last one of this session.
+    session: str | None
+    #: The last one of this project, by name, alias or folder.
+    project: str | None
+
+
+class WhyRequest(TypedDict, total=False):
+    """A moment at which a memory is explained."""
+
+    #: As it was recorded at this time.
+    known_at: int | str | None
 
 
 class WindowRequest(TypedDict, total=False):
@@ -495,3 +1090,18 @@ class WindowRequest(TypedDict, total=False):
     explain: bool | None
     #: Only look: prepare no summaries, and leave no mark for the next window.
     peek: bool | None
+
+
+class _WriteNoteRequired(TypedDict):
+    #: The text.
+    content: str
+
+
+class WriteNote(_WriteNoteRequired, total=False):
+    """The whole text of a note."""
+
+    #: The ``etag`` of the text that this one is based on. What others changed since is kept, or the
+    #: answer is a conflict. Without it, the note is overwritten.
+    base: str | None
+    #: What the revision says about itself.
+    message: str | None

@@ -3,7 +3,9 @@
 use crate::context::Context;
 use clap::{Args, Subcommand};
 use oneiro::{Oneiro, Timestamp};
-use oneiro_bench::{context as windows, evidence, http, kept, load, recall, report};
+use oneiro_bench::{
+    context as windows, dreams, evidence, http, kept, load, memory, notes, recall, report,
+};
 use std::path::PathBuf;
 
 /// The end of the month of the demonstration that `bench context --work` reads.
@@ -14,12 +16,21 @@ const DEMO_END: &str = "2026-06-30T12:00:00Z";
 pub enum BenchCommand {
     /// Append, read, list and open, each beside the barest raw SQLite loop doing the same
     Load(LoadArgs),
-    /// How much of the evidence a search finds: LoCoMo's questions, asked through the normal search
+    /// How many answers a search finds: questions about conversations or transcripts of agents
     Recall(RecallArgs),
     /// What the way over HTTP costs: appends by many clients, searches, memory of an idle server
     Http(HttpArgs),
     /// Windows, compaction and the ways back: small sessions and long ones, on disk and durable
     Context(ContextArgs),
+    /// What is learnt from conversations, and how much of the evidence packs show
+    Memory(MemoryArgs),
+    /// Log, blame, restore, undo and edit of a note with a long history
+    Notes(NotesArgs),
+    /// What dreams promote in a simulated year, beside simpler rules
+    Dreams(DreamsArgs),
+    /// The process of `bench dreams --load` that dreams
+    #[command(hide = true)]
+    Dreamer(DreamerArgs),
     /// One of several processes of `bench load`
     #[command(hide = true)]
     Writer(WriterArgs),
@@ -45,13 +56,15 @@ pub struct LoadArgs {
     into: Option<String>,
 }
 
-/// How much of the evidence a search finds: LoCoMo's questions, asked through the normal search
+/// How many answers a search finds: questions about conversations or transcripts of agents
 #[derive(Debug, Args)]
 pub struct RecallArgs {
-    /// The file locomo10.json
+    /// File of conversations or transcripts with questions: locomo10.json, or
+    /// crates/testkit/assets/agents.json of the source
     #[arg(long)]
     data: PathBuf,
-    /// Which conversations: `dev` (0, 2, 4, 6, 8, for tuning), `test` (the others), or `all`
+    /// Questions to ask: `dev` (for tuning: LoCoMo's even conversations, or the half `tune`),
+    /// `test` (the others), or `all`
     #[arg(long, value_enum, default_value_t = SplitArg::All)]
     split: SplitArg,
     /// The model of words: `static`, built in, or `none`
@@ -60,10 +73,10 @@ pub struct RecallArgs {
     /// Where to put the spaces, a folder or postgres://..; a temporary folder when absent
     #[arg(long)]
     into: Option<String>,
-    /// Score everything that matches, to see what the plan leaves out
+    /// Score everything that matches, to see what the limits on candidates cost
     #[arg(long)]
     exhaustive: bool,
-    /// Made-up messages to put in the way; with any, all conversations share one space
+    /// LoCoMo only: generated messages to add; with any, all conversations share one space
     #[arg(long, default_value_t = 0)]
     distractors: usize,
 }
@@ -117,6 +130,68 @@ pub struct ContextArgs {
     /// With `--storm`: how many sessions are compacted
     #[arg(long, default_value_t = 500, requires = "storm")]
     sessions: usize,
+}
+
+/// What is learnt from conversations, and how much of the evidence packs show
+#[derive(Debug, Args)]
+pub struct MemoryArgs {
+    /// The file of conversations with questions, locomo10.json
+    #[arg(long)]
+    data: PathBuf,
+    /// Where to put the spaces, a folder or postgres://..; a temporary folder when absent
+    #[arg(long)]
+    into: Option<String>,
+}
+
+/// Log, blame, restore, undo and edit of a note with a long history
+#[derive(Debug, Args)]
+pub struct NotesArgs {
+    /// How many revisions the note has
+    #[arg(long, default_value_t = 10_000)]
+    revisions: usize,
+    /// How often each operation is measured
+    #[arg(long, default_value_t = 50)]
+    rounds: usize,
+    /// Where to put the store, which is used again; a temporary folder when absent
+    #[arg(long)]
+    dir: Option<PathBuf>,
+}
+
+/// What dreams promote in a simulated year, beside simpler rules
+#[derive(Debug, Args)]
+pub struct DreamsArgs {
+    /// Seed of the year; given several times, the metrics are over all these years
+    #[arg(long, default_values_t = [1])]
+    seed: Vec<u64>,
+    /// How many days each year has
+    #[arg(long, default_value_t = 365, value_parser = 1..=3_650)]
+    days: i64,
+    /// How many people talk
+    #[arg(long, default_value_t = 3, value_parser = 1..=8)]
+    people: i64,
+    /// Believe the person's own words at once, as a space does by default; then only a line in
+    /// MEMORY.md counts as a promotion
+    #[arg(long)]
+    own_words: bool,
+    /// Where to put the spaces, a folder or postgres://..; a temporary folder when absent
+    #[arg(long)]
+    into: Option<String>,
+    /// Measure instead how long a dream over many candidates takes
+    #[arg(long, conflicts_with_all = ["seed", "days", "people", "own_words"])]
+    load: bool,
+    /// With `--load`: how many candidates
+    #[arg(long, default_value_t = 100_000, requires = "load")]
+    candidates: usize,
+    /// With `--load`: how many signals
+    #[arg(long, default_value_t = 1_000_000, requires = "load")]
+    signals: usize,
+}
+
+/// The process of `bench dreams --load` that dreams.
+#[derive(Debug, Args)]
+pub struct DreamerArgs {
+    #[arg(long)]
+    file: PathBuf,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -200,6 +275,28 @@ impl BenchCommand {
                 context.output.show(&measured, http::describe)
             }
             BenchCommand::Context(args) => args.run(context),
+            BenchCommand::Memory(args) => {
+                let (data, store) = (args.data, args.into);
+                let request = memory::MemoryRequest { data, store, options: context.options() };
+                let measured = memory::run(&request, &mut |step| context.output.note(step))?;
+                context.output.show(&measured, memory::describe)
+            }
+            BenchCommand::Notes(args) => {
+                let request = notes::NotesRequest {
+                    revisions: args.revisions,
+                    rounds: args.rounds,
+                    folder: args.dir,
+                    options: context.options(),
+                };
+                let measured = notes::run(&request, &mut |step| context.output.note(step))?;
+                context.output.show(&measured, notes::describe)
+            }
+            BenchCommand::Dreams(args) => args.run(context),
+            BenchCommand::Dreamer(args) => {
+                let measured = dreams::dream_once(&args.file, &context.options())?;
+                serde_json::to_writer(std::io::stdout(), &measured)?;
+                Ok(())
+            }
             BenchCommand::Writer(args) => {
                 let writer = load::Writer {
                     file: args.file,
@@ -211,6 +308,32 @@ impl BenchCommand {
                 Ok(writer.run()?)
             }
         }
+    }
+}
+
+impl DreamsArgs {
+    fn run(self, context: &Context) -> anyhow::Result<()> {
+        let say = &mut |step: &str| context.output.note(step);
+        if self.load {
+            let request = dreams::DreamLoadRequest {
+                candidates: self.candidates,
+                signals: self.signals,
+                folder: self.into.map(PathBuf::from),
+                program: std::env::current_exe()?,
+                options: context.options(),
+            };
+            let measured = dreams::run_load(&request, say)?;
+            return context.output.show(&measured, dreams::describe_load);
+        }
+        let request = dreams::DreamsRequest {
+            seeds: self.seed,
+            days: usize::try_from(self.days)?,
+            people: usize::try_from(self.people)?,
+            own_words: self.own_words,
+            store: self.into,
+            options: context.options(),
+        };
+        context.output.show(&dreams::run(&request, say)?, dreams::describe)
     }
 }
 

@@ -159,7 +159,7 @@ fn set(context: &Context, key: &str, value: Option<&str>) -> anyhow::Result<()> 
             Err(_) if is_word => Ok(Value::String(text.to_owned())),
             read => read.map_err(|_| {
                 Error::field(key.to_owned(), format!("{text:?} is not JSON"))
-                    .remedy(r#"write ["cron:*"]"#)
+                    .remedy(value_hint(setting))
             }),
         });
         let value = value.transpose()?;
@@ -203,6 +203,16 @@ fn set(context: &Context, key: &str, value: Option<&str>) -> anyhow::Result<()> 
     let value = value.map(|value| if is_kind(key, KeyKind::Secret) { HIDDEN } else { value });
     let now = value.unwrap_or("(default)");
     context.output.show(&json!({key: value}), |_| format!("{key} = {now} (in {})", path.display()))
+}
+
+/// How to write a value of a setting.
+fn value_hint(setting: &Setting) -> String {
+    match serde_json::from_str(setting.default) {
+        Ok(Value::Bool(_)) => "write true or false".to_owned(),
+        Ok(Value::Number(number)) => format!("write a number, such as {number}"),
+        Ok(Value::Array(_)) => r#"write a list, such as ["cron:*"]"#.to_owned(),
+        _ => format!("write JSON; the default is {}", setting.default),
+    }
 }
 
 /// Written beside and moved into place, so that a crash leaves the old file or the new one.

@@ -10,11 +10,12 @@ use oneiro_demo::{DEMO_SPACE, EXAMPLE_QUESTIONS, Filled, Removed, Request};
 /// Fill a space with a month of sample conversations
 ///
 /// The month ends now and is Mira's: she renovates a flat, trains for a half marathon, maintains a
-/// crate, plans a journey and helps her mother, with several agents and in several languages. The
-/// default space is `demo`. Running it again restores what is missing and changes nothing else.
+/// crate, plans a journey and helps her mother, with several agents and in several languages. What is
+/// remembered of it waits for review, is believed, contradicted, superseded or undone. The default
+/// space is `demo`. Running it again restores what is missing and changes nothing else.
 #[derive(Debug, Args)]
 pub struct DemoArgs {
-    /// Delete the sample conversations, and no other sessions
+    /// Delete the sample conversations and memories, and nothing else
     #[arg(long, conflicts_with = "force")]
     remove: bool,
     /// Fill the space even if it has other sessions
@@ -123,7 +124,8 @@ fn describe(filled: &Filled, way: &Way) -> String {
             format!("Already complete, 0 new: {}.", what(filled.all_sessions, filled.all_messages))
         }
         (sessions, messages) if sessions == filled.all_sessions => {
-            format!("{}, a month that ends now.", what(sessions, messages))
+            let memories = count(filled.memories, "memory");
+            format!("{} and {memories}, a month that ends now.", what(sessions, messages))
         }
         (sessions, messages) => {
             let all = what(filled.all_sessions, filled.all_messages);
@@ -138,5 +140,11 @@ fn describe(filled: &Filled, way: &Way) -> String {
 
 fn describe_removed(removed: &Removed) -> String {
     let messages = usize::try_from(removed.messages).unwrap_or_default();
-    format!("{} with {} removed", count(removed.sessions, "session"), count(messages, "message"))
+    format!(
+        "{} with {}, {} and {} removed",
+        count(removed.sessions, "session"),
+        count(messages, "message"),
+        count(removed.memories, "memory"),
+        count(removed.notes, "note"),
+    )
 }

@@ -8,8 +8,8 @@ use oneiro::{Checked, Error, ErrorKind};
 
 /// Check the store for damage
 ///
-/// Checks the database files, lost writes, counters, the summaries and windows of every session, and
-/// the text index.
+/// Checks the database files, lost writes, counters, the references of memories, the summaries and
+/// windows of every session, and the text index.
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
     /// Recompute wrong counters, rebuild wrong contexts and a damaged text index, and remove
@@ -64,6 +64,12 @@ impl DoctorArgs {
             context.output.note("Rebuilt the text index.");
             checked = oneiro.check()?;
         }
+        if self.fix && checked.integrity.is_empty() {
+            for done in oneiro.repair_dreams()? {
+                context.output.note(&format!("Dreams: {done}."));
+            }
+            checked = oneiro.check()?;
+        }
         context.output.show(&checked, describe)?;
         if !checked.lost_writes.is_empty() {
             return Err(Error::new(ErrorKind::Corrupt, "newer writes of this store were lost")
@@ -74,10 +80,25 @@ impl DoctorArgs {
                 )
                 .into());
         }
+        let is_sound = checked.integrity.is_empty()
+            && checked.miscounted.is_empty()
+            && checked.contexts.is_empty()
+            && checked.index.is_empty();
+        if is_sound && !checked.notes.is_empty() {
+            return Err(Error::new(ErrorKind::Corrupt, "texts of notes are missing")
+                .remedy("restore the newest backup, or write the notes again")
+                .into());
+        }
+        if is_sound && !checked.memories.is_empty() {
+            return Err(Error::new(ErrorKind::Corrupt, "memories refer to memories that are gone")
+                .remedy("confirm or forget each of them")
+                .into());
+        }
         match (checked.ok, checked.integrity.is_empty()) {
             (true, _) => Ok(()),
             (false, true) => {
                 let what = match (checked.miscounted.is_empty(), checked.contexts.is_empty()) {
+                    _ if checked.index.is_empty() && is_sound => "what dreams store is not sound",
                     (false, _) => "counters do not match their rows",
                     (true, false) => "contexts do not match their messages and summaries",
                     (true, true) => "the text index is not sound",
@@ -102,7 +123,12 @@ fn describe(checked: &Checked) -> String {
     lines.extend(
         checked.miscounted.iter().map(|id| format!("session {id}: counters do not match its rows")),
     );
+    lines.extend(checked.notes.iter().map(|problem| format!("note: {problem}")));
+    lines.extend(checked.memories.iter().map(|id| {
+        format!("memory {id}: it is superseded or suspended by one that is removed or erased")
+    }));
     lines.extend(checked.contexts.iter().map(|problem| format!("context: {}", plain(problem))));
     lines.extend(checked.index.iter().map(|problem| format!("text index: {problem}")));
+    lines.extend(checked.dreams.iter().map(|issue| format!("{}: {}", issue.code, issue.message)));
     lines.join("\n")
 }

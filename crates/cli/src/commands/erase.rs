@@ -2,19 +2,19 @@
 
 use super::session::delete;
 use crate::context::Context;
-use crate::output::{bytes, count};
+use crate::output::{bytes, count, one_line};
 use crate::request::request;
 use clap::Args;
-use oneiro::{EraseRequest, EraseTarget, Erased, Oneiro, SessionId};
+use oneiro::{EraseRequest, EraseTarget, Erased, Oneiro, SessionId, ShowMemory};
 use serde_json::json;
 
-/// Erase a session or a message without a trace, and verify it
+/// Erase a session, a message or a memory without a trace, and verify it
 ///
-/// Removes the rows and payloads, rewrites the files so that no trace is left, and searches their
+/// Removes the rows and payloads, and the memories that rest on erased messages alone, rewrites the files so that no trace is left, and searches their
 /// raw bytes for what was erased. Copies of the store cannot be reached and are listed.
 #[derive(Debug, Args)]
 pub struct EraseArgs {
-    /// Complete id of a session, or a message: its id, or its place (monday#3)
+    /// Complete id of a session or a memory, or a message: its id, or its place (monday#3)
     id: String,
     /// The id is that of a session
     #[arg(long, conflicts_with = "message")]
@@ -73,15 +73,21 @@ fn what_goes(oneiro: &Oneiro, target: &EraseTarget) -> oneiro::Result<Option<Str
                 format!("message {id} ({who}) of session {}", message.session_id)
             })
         }
+        EraseTarget::Note(name) => Some(format!("the note {name} with its whole history")),
+        EraseTarget::Memory(id) => {
+            let memory = oneiro.memories().show(id.as_str(), &ShowMemory::default()).ok();
+            memory.map(|view| format!("memory {id}: {}", one_line(&view.memory.content, 60)))
+        }
     })
 }
 
 fn describe(erased: &Erased) -> String {
     let proof = &erased.proof;
     let mut lines = vec![format!(
-        "Erased {}: {}, {}.",
+        "Erased {}: {}, {}, {}.",
         erased.id,
         count(erased.messages as usize, "message"),
+        count(erased.memories as usize, "memory"),
         count(erased.payloads as usize, "payload")
     )];
     lines.push(if proof.searched {

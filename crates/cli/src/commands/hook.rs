@@ -1,9 +1,16 @@
-//! `oneiro hook`: called by an agent after a turn. It captures the new lines of the transcript, prints
-//! nothing on standard output and never fails: the agent must not notice it.
+//! `oneiro hook`: called by an agent. After a turn it captures the new lines of the transcript; when a
+//! session starts and for a prompt it prints the lines of memory that these need. It never fails: the
+//! agent must not notice it.
+
+mod inject;
+
+pub use inject::project_of_folder;
 
 use crate::agents::AgentRow;
-use crate::context::Context;
+use crate::config::HookUse;
+use crate::context::{Context, machine_timezone};
 use clap::Subcommand;
+use inject::Moment;
 use oneiro::{
     Agent, CaptureRequest, CaptureTrigger, Error, ErrorKind, Oneiro, Options, Result,
     find_transcripts,
@@ -15,14 +22,15 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Capture new turns; called by an agent's hook with the event on standard input
+/// Capture new turns and recall; called by an agent's hook with the event on standard input
 ///
-/// Captures nothing while capture is paused or the project is excluded. Always exits with 0 and
-/// prints nothing on standard output; an error is one line on standard error. `oneiro setup --hooks`
-/// installs it.
+/// When a session starts and for a prompt, prints the lines of memory that are relevant, as additional
+/// context, and nothing if none is. After a turn it captures, and prints nothing. It does neither while
+/// capture is paused, for a project that is switched off, and with ONEIRO_HOOK=off in the environment.
+/// Always exits with 0; an error is one line on standard error. `oneiro setup --hooks` installs it.
 #[derive(Debug, Subcommand)]
 pub enum HookCommand {
-    /// Read an event of Claude Code and capture the new lines of its transcript
+    /// Read an event of Claude Code, and capture its transcript or print what is relevant
     ClaudeCode,
 }
 
@@ -45,7 +53,7 @@ impl HookCommand {
     /// Captures, whatever happens.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let HookCommand::ClaudeCode = self;
-        if let Err(error) = capture(context) {
+        if let Err(error) = answer(context) {
             print_error(&error);
         }
         Ok(())
@@ -73,8 +81,22 @@ pub fn print_error(error: &Error) {
     eprintln!("oneiro hook: {line}");
 }
 
-fn capture(context: &Context) -> Result<()> {
+/// Captures, or prints what is to be added to the prompt.
+#[expect(clippy::print_stdout, reason = "the agent reads one JSON object from here")]
+fn answer(context: &Context) -> Result<()> {
     let event = read_event()?;
+    let Some(moment) = Moment::of(&event) else {
+        return if context.config.hook == HookUse::Off { Ok(()) } else { capture(context, &event) };
+    };
+    if context.config.hook == HookUse::On
+        && let Some(added) = inject::additional_context(context, moment, &event)?
+    {
+        println!("{added}");
+    }
+    Ok(())
+}
+
+fn capture(context: &Context, event: &Value) -> Result<()> {
     let text = |name: &str| event.get(name).and_then(Value::as_str);
     let is_end = text("hook_event_name") == Some("SessionEnd");
     let named = |name: &str| text(name).filter(|path| !path.is_empty()).map(PathBuf::from);
@@ -131,9 +153,27 @@ fn open(context: &Context) -> Result<Oneiro> {
         durability: context.config.durability,
         busy_timeout: context.config.busy_timeout.min(BUSY_TIMEOUT),
         readers: 1,
+        timezone: machine_timezone(),
         ..Options::default()
     };
     Oneiro::open(&target, options)
+}
+
+/// Opens the space with the words' vectors, to search; `None` if there is none yet.
+fn open_for_reading(context: &Context) -> Result<Option<Oneiro>> {
+    let target = oneiro::Target::parse(&context.config.store, context.config.space.as_ref())?;
+    let options = Options {
+        busy_timeout: context.config.busy_timeout.min(BUSY_TIMEOUT),
+        readers: 1,
+        must_exist: true,
+        words: Some(oneiro_inference::static_words()),
+        ..Options::default()
+    };
+    match Oneiro::open(&target, options) {
+        Ok(oneiro) => Ok(Some(oneiro)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Reads the event from a thread of its own: somebody who never closes the other end must not keep

@@ -3,8 +3,9 @@
 use crate::agents;
 use crate::context::Context;
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use oneiro::SpaceUse;
-use oneiro_mcp::{Caller, TokenRole};
+use oneiro_mcp::{Caller, Profile, TokenRole};
 use std::io::IsTerminal;
 
 /// Serve MCP to an agent on standard input and output
@@ -17,6 +18,10 @@ pub struct McpArgs {
     /// Offer only tools that read; the space must exist
     #[arg(long)]
     read_only: bool,
+
+    /// Which tools to list: those for the agent, or also those for the program that runs it
+    #[arg(long, value_name = "PROFILE", default_value = "agent", value_parser = profiles())]
+    profile: Profile,
 }
 
 impl McpArgs {
@@ -29,19 +34,29 @@ impl McpArgs {
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         if std::io::stdin().is_terminal() {
-            context.output.note(&introduction(&oneiro.target().to_string(), self.read_only));
+            context.output.note(&introduction(&oneiro.target().to_string(), &self));
         }
         let role = if self.read_only { TokenRole::Read } else { TokenRole::Admin };
-        Ok(oneiro_mcp::serve_stdio(Caller::local(oneiro, role), agents::capture_sources())?)
+        let caller = Caller::local(oneiro, role);
+        Ok(oneiro_mcp::serve_stdio(caller, self.profile, agents::capture_sources())?)
     }
 }
 
+/// The names of the profiles, for help and completion.
+fn profiles() -> impl TypedValueParser<Value = Profile> {
+    let names = PossibleValuesParser::new(Profile::ALL.map(Profile::as_str));
+    names.map(|name| Profile::parse(&name).unwrap_or_default())
+}
+
 /// What is printed at a terminal: the entry for the configuration of a client.
-fn introduction(store: &str, read_only: bool) -> String {
+fn introduction(store: &str, given: &McpArgs) -> String {
     let program = std::env::current_exe().map_or("oneiro".into(), |path| path.into_os_string());
     let mut args = vec!["mcp"];
-    if read_only {
+    if given.read_only {
         args.push("--read-only");
+    }
+    if given.profile != Profile::default() {
+        args.extend(["--profile", given.profile.as_str()]);
     }
     let entry = serde_json::json!({
         "mcpServers": {"oneiro": {"command": program.to_string_lossy(), "args": args}},

@@ -1,4 +1,4 @@
-//! `oneiro project`: which projects are captured.
+//! `oneiro project`: which projects are captured, and which are registered.
 
 use crate::agents::capture_sources;
 use crate::context::Context;
@@ -6,7 +6,8 @@ use crate::output::{ago, count, one_line, table};
 use crate::request::request;
 use clap::{Args, Subcommand};
 use oneiro::{
-    CaptureStatus, CaptureSwitch, Error, Project, ProjectChoice, ProjectFolder, SpaceUse, Timestamp,
+    CaptureStatus, CaptureSwitch, Error, Project, ProjectChoice, ProjectFolder, ProjectRequest,
+    RegisteredProject, SpaceUse, Timestamp,
 };
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -24,6 +25,24 @@ pub enum ProjectCommand {
     Include(IncludeArgs),
     /// Capture nothing in a folder and the folders below it
     Exclude(ExcludeArgs),
+    /// Register a project for memories and state, with aliases and a folder
+    Register(RegisterArgs),
+}
+
+/// Register a project for memories and state, with aliases and a folder
+///
+/// An alias is replaced by the name wherever it is given, and what was stored under it moves to the
+/// project. Memories that are remembered in the folder belong to the project.
+#[derive(Debug, Args)]
+pub struct RegisterArgs {
+    /// Name of the project; if it is registered, it is changed
+    name: String,
+    /// Another name; may be repeated
+    #[arg(long)]
+    alias: Vec<String>,
+    /// Its folder
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
 }
 
 /// Capture new turns of a project from now on
@@ -59,7 +78,9 @@ impl ProjectCommand {
     pub fn space_use(&self) -> SpaceUse {
         match self {
             ProjectCommand::List => SpaceUse::MustExist,
-            ProjectCommand::Include(_) | ProjectCommand::Exclude(_) => SpaceUse::CreateMissing,
+            ProjectCommand::Include(_)
+            | ProjectCommand::Exclude(_)
+            | ProjectCommand::Register(_) => SpaceUse::CreateMissing,
         }
     }
 
@@ -70,18 +91,50 @@ impl ProjectCommand {
             ProjectCommand::Include(args) => choose(context, args.folder, CaptureSwitch::On),
             ProjectCommand::Exclude(args) if args.all => choose(context, None, CaptureSwitch::Off),
             ProjectCommand::Exclude(args) => choose(context, args.folder, CaptureSwitch::Excluded),
+            ProjectCommand::Register(args) => args.run(context),
         }
     }
+}
+
+impl RegisterArgs {
+    fn run(self, context: &Context) -> anyhow::Result<()> {
+        let root = self.root.as_deref().map(resolve).transpose()?;
+        let (_, project) = context.open_to_add(|oneiro| {
+            let fields = json!({"name": self.name, "aliases": self.alias, "root": root});
+            Ok(oneiro.projects().register(request::<ProjectRequest>(oneiro, fields)?)?)
+        })?;
+        context.output.show(&project, describe_registered)
+    }
+}
+
+fn describe_registered(project: &RegisteredProject) -> String {
+    let aliases = match project.aliases.as_slice() {
+        [] => String::new(),
+        aliases => format!(", also called {}", one_line(&aliases.join(", "), 60)),
+    };
+    let root = project.root.as_deref().map(|root| format!(", in {}", one_line(root, 60)));
+    format!("{}{aliases}{}", one_line(&project.name, 60), root.unwrap_or_default())
 }
 
 fn list(context: &Context) -> anyhow::Result<()> {
     let oneiro = context.open()?;
     let projects = oneiro.capture().projects(&capture_sources())?;
     let status = oneiro.capture().status()?;
+    let registered = oneiro.projects().list()?;
     let answer = json!({
         "pause": status.pause, "other_projects": status.other_projects, "projects": projects,
+        "registered": registered,
     });
-    context.output.show(&answer, |_| describe(&projects, &status, oneiro.now()))
+    context.output.show(&answer, |_| {
+        let mut text = describe(&projects, &status, oneiro.now());
+        if !registered.is_empty() {
+            text.push_str("\n\nRegistered for memories and state:");
+        }
+        for project in &registered {
+            text.push_str(&format!("\n  {}", describe_registered(project)));
+        }
+        text
+    })
 }
 
 fn describe(projects: &[Project], status: &CaptureStatus, now: Timestamp) -> String {

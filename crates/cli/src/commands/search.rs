@@ -158,6 +158,11 @@ impl SearchArgs {
                     .render()
             })?;
         }
+        if !context.output.json
+            && let Some(remark) = show::confidence(&found)
+        {
+            context.output.note(remark);
+        }
         if let Some(note) = &found.note {
             context.output.note(&format!("note: {note}"));
         } else if is_empty {

@@ -1,5 +1,6 @@
 //! `oneiro space`: the isolated memories of a store.
 
+use crate::actor;
 use crate::context::Context;
 use crate::output::{bytes, count, plain, table};
 use clap::{Args, Subcommand};
@@ -73,7 +74,7 @@ impl DeleteArgs {
         if !context.output.confirm_removal(&what, self.yes)? {
             return Ok(());
         }
-        let deleted = Oneiro::delete_space(&target, &context.options())?;
+        let deleted = Oneiro::delete_space(&target, &context.options(), &actor::current())?;
         context.output.show(&deleted, describe_deleted)
     }
 }

@@ -159,6 +159,14 @@ pub const KEYS: &[Key] = &[
         kind: KeyKind::Text,
     },
     Key {
+        name: "hook",
+        default: "on",
+        doc: "What `oneiro hook` may do on this machine: `on` captures turns and adds relevant lines of \
+              memory to prompts, `capture` only captures, `off` does neither. `ONEIRO_HOOK=off` in the \
+              environment of an agent keeps one session out of memory.",
+        kind: KeyKind::Text,
+    },
+    Key {
         name: "log",
         default: "warn",
         doc: "What is logged to standard error: off, error, warn, info, debug or trace, or a \

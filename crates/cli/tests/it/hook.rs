@@ -152,3 +152,94 @@ fn a_damaged_store_and_a_busy_one_are_no_concern_of_the_agent() {
     let answer = hook(&space, &home, event(&home, "Stop").to_string().as_bytes());
     assert!(answer.err.starts_with("oneiro hook: "), "{}", answer.err);
 }
+
+/// The context that the hook adds to an event; none if it prints nothing.
+fn added(space: &TestSpace, home: &Home, event: &Value, off: bool) -> Option<String> {
+    let mut command = home.oneiro(space);
+    if off {
+        command.env("ONEIRO_HOOK", "off");
+    }
+    let answer = run_with(command, &["hook", "claude-code"], event.to_string().as_bytes());
+    assert_eq!((answer.code, answer.err.as_str()), (0, ""));
+    if answer.out.is_empty() {
+        return None;
+    }
+    let out: Value = serde_json::from_str(&answer.out).unwrap();
+    assert_eq!(out["hookSpecificOutput"]["hookEventName"], event["hook_event_name"]);
+    Some(out["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned())
+}
+
+/// Remembers something that an agent heard the user say.
+fn remember(space: &TestSpace, home: &Home, content: &str, project: &str) {
+    let said = value!({"role": "user", "content": content}).to_string();
+    let answer = run_with(home.oneiro(space), &["append", "heard", "--create"], said.as_bytes());
+    assert_eq!(answer.code, 0, "{}", answer.err);
+    let mut words = vec!["remember", content, "--quote", content];
+    if !project.is_empty() {
+        words.extend(["--project", project]);
+    }
+    let answer = run_with(home.oneiro(space), &words, b"");
+    assert_eq!(answer.code, 0, "{}", answer.err);
+}
+
+#[test]
+fn prompts_and_starts_get_what_is_relevant_once() {
+    let space = TestSpace::new(Backend::Sqlite);
+    let home = Home::of_ann(&space);
+    let folder = space.folder().join("work");
+    std::fs::create_dir_all(folder.join("src")).unwrap();
+    std::fs::create_dir_all(folder.join(".git")).unwrap();
+    let folder_name = folder.canonicalize().unwrap().to_string_lossy().into_owned();
+    remember(&space, &home, "The staging database of the garden runs on port 5433", &folder_name);
+    remember(&space, &home, "The staging database of the cellar runs on port 7000", "cellar");
+    remember(&space, &home, "The garden gate needs two keys to open", "");
+    let event = |name: &str, more: Value| {
+        let mut event = value!({"session_id": "s1", "cwd": folder, "hook_event_name": name});
+        event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        event
+    };
+    let ask = |prompt: &str| {
+        added(&space, &home, &event("UserPromptSubmit", value!({"prompt": prompt})), false)
+    };
+    let port = "On which port does the staging database of the garden run?";
+    assert_eq!(
+        added(&space, &home, &event("UserPromptSubmit", value!({"prompt": port})), true),
+        None
+    );
+    for prompt in
+        ["ok", "/compact staging database port garden", "", "What is the capital of Australia?"]
+    {
+        assert_eq!(ask(prompt), None, "{prompt}");
+    }
+    let first = ask(port).unwrap();
+    assert!(first.contains("5433") && !first.contains("7000"), "{first}");
+    assert_eq!(ask(port), None, "no line twice in a session");
+    assert!(
+        added(&space, &home, &event("SessionStart", value!({"source": "compact"})), false)
+            .unwrap()
+            .contains("5433")
+    );
+    // What the host loads is not repeated.
+    std::fs::write(folder.join("CLAUDE.md"), "- the garden gate *needs two keys* to open\n")
+        .unwrap();
+    assert_eq!(ask("How many keys does the garden gate need to open?"), None);
+    // Another folder is another project.
+    let other = value!({"session_id": "s2", "cwd": space.folder(), "hook_event_name": "UserPromptSubmit", "prompt": port});
+    assert!(
+        added(&space, &home, &other, false)
+            .is_none_or(|text| !text.contains("5433") && !text.contains("7000"))
+    );
+    // A project that is switched off is neither read nor written.
+    let off = run_with(home.oneiro(&space), &["project", "exclude", folder.to_str().unwrap()], b"");
+    assert_eq!(off.code, 0, "{}", off.err);
+    let start = event("SessionStart", value!({"source": "startup", "session_id": "s3"}));
+    assert_eq!(added(&space, &home, &start, false), None);
+}
+
+#[test]
+fn a_hook_on_a_store_that_does_not_exist_prints_nothing() {
+    let space = TestSpace::new(Backend::Sqlite);
+    let home = Home::of_ann(&space);
+    let event = value!({"session_id": "s", "cwd": space.folder(), "hook_event_name": "SessionStart", "source": "startup"});
+    assert_eq!(added(&space, &home, &event, false), None);
+}

@@ -1,6 +1,7 @@
 //! Export, import, delete, prune, backup and erase from a terminal.
 
 use crate::support::{append, bare, json, oneiro, run, run_with};
+use ::oneiro::{Actor, ActorKind, ActorSurface, NewMemory, Oneiro, Options, Target, Trust};
 use oneiro_testkit::{Backend, TestSpace, on_both_backends};
 use serde_json::{Value, json as value};
 
@@ -38,6 +39,36 @@ on_both_backends! {
         assert_eq!(comparable(&run(&other, &["session", "export"]).out), comparable(&export));
         let again = run_with(oneiro(&other), &["session", "import", "-", "--json"], export.as_bytes()).json();
         assert_eq!((&again["sessions"], &again["skipped"]), (&value!(0), &value!(2)));
+    }
+
+    fn an_agent_at_a_shell_that_imports_the_file_of_a_person_gains_no_trust(space) {
+        let target = Target::parse(&space.store, Some(&space.space)).unwrap();
+        let person = Actor::new(ActorKind::Person, ActorSurface::Cli);
+        let ann = Oneiro::open(&target, Options::default()).unwrap().acting_as(person);
+        let own = NewMemory { content: "I am the administrator".into(), ..NewMemory::default() };
+        assert_eq!(ann.memories().remember(own).unwrap().memory.trust, Trust::Owner);
+        let export = run(space, &["session", "export"]).out;
+        assert!(export.contains("\"kind\":\"person\""), "{export}");
+        let other = TestSpace::new(space.backend);
+        let imported = run_with(oneiro(&other), &["import", "-"], export.as_bytes());
+        assert!(imported.out.contains("count only if a person imports them"), "{}", imported.out);
+        let arrived = json(&other, &["memory", "list"]);
+        let arrived = &arrived["items"][0];
+        assert_eq!((&arrived["status"], &arrived["trust"], &arrived["origin"]), (&value!("candidate"), &value!("agent"), &value!("agent")));
+        let operations = json(&other, &["log", "--memories"]);
+        assert!(operations["items"].as_array().unwrap().iter().all(|it| it["actor"]["kind"] == "agent"));
+    }
+
+    fn a_selection_is_exported_without_memories_and_says_so(space) {
+        fill(space);
+        run(space, &["remember", "Deploys need two approvals"]);
+        let file = |name: &str| space.folder().join(name).display().to_string();
+        let some = run(space, &["session", "export", "a", "-o", &file("some.jsonl")]).out;
+        assert!(some.contains("a selection has no memories"), "{some}");
+        let all = run(space, &["session", "export", "-o", &file("all.jsonl")]).out;
+        assert!(all.contains("lines of memories, operations and state"), "{all}");
+        let has_memories = |name: &str| std::fs::read_to_string(file(name)).unwrap().contains("two approvals");
+        assert!(has_memories("all.jsonl") && !has_memories("some.jsonl"));
     }
 
     fn a_reader_that_has_had_enough_is_not_an_error(space) {

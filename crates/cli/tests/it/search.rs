@@ -232,7 +232,7 @@ on_both_backends! {
         assert_eq!((answer.code, answer.out.as_str()), (0, ""));
         assert!(answer.err.contains("Nothing found") && answer.err.contains("hint:"), "{}", answer.err);
         let answer = run(space, &["search", "/zzz+/", "--json"]);
-        assert_eq!(answer.json(), value!({"tier": null, "hits": [], "next": null}));
+        assert_eq!(answer.json(), value!({"found": "none", "tier": null, "hits": [], "next": null}));
         assert!(answer.err.is_empty());
         assert!(run(space, &["search"]).err.contains("no words"));
     }

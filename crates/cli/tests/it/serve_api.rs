@@ -26,12 +26,30 @@ pub struct Names<'a> {
     pub message: i64,
     pub token: &'a str,
     pub summary: &'a str,
+    pub memory: &'a str,
+    pub operation: &'a str,
+    pub revision: &'a str,
+    pub pack: &'a str,
+    pub interaction: &'a str,
+    pub dream: &'a str,
+    pub candidate: &'a str,
 }
 
 impl Names<'_> {
     /// Of each kind one that there is not.
-    pub const NONE: Names<'static> =
-        Names { session: "no-such", message: 999_999, token: "tok_nosuch", summary: "sum_nosuch" };
+    pub const NONE: Names<'static> = Names {
+        session: "no-such",
+        message: 999_999,
+        token: "tok_nosuch",
+        summary: "sum_nosuch",
+        memory: "mem_nosuch",
+        operation: "op_nosuch",
+        revision: "rev_nosuch",
+        pack: "pck_nosuch",
+        interaction: "int_nosuch",
+        dream: "drm_nosuch",
+        candidate: "cnd_nosuch",
+    };
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,6 +70,9 @@ impl Role {
         }
     }
 }
+
+/// A folder that does not exist.
+pub const NO_FOLDER: &str = "/nowhere/walked";
 
 /// The document that is committed.
 pub fn document() -> Value {
@@ -106,15 +127,26 @@ impl Endpoint {
             path if path.starts_with("/v1/tokens/") => names.token.to_owned(),
             path if path.starts_with("/v1/sessions/") => names.session.to_owned(),
             path if path.starts_with("/v1/summaries/") => names.summary.to_owned(),
+            path if path.starts_with("/v1/memories/") => names.memory.to_owned(),
+            path if path.starts_with("/v1/operations/") => names.operation.to_owned(),
+            path if path.starts_with("/v1/packs/") => names.pack.to_owned(),
+            path if path.starts_with("/v1/interactions/") => names.interaction.to_owned(),
+            path if path.starts_with("/v1/dreams/candidates/") => names.candidate.to_owned(),
+            path if path.starts_with("/v1/dreams/") => names.dream.to_owned(),
+            path if path.starts_with("/v1/projects/") => String::new(),
+            path if path.starts_with("/v1/notes/") => String::new(),
+            path if path.starts_with("/v1/revisions/") => names.revision.to_owned(),
             path => {
                 assert!(!path.contains('{'), "say in {} what {path} names", file!());
                 String::new()
             }
         };
         let path = self.path.replace("{id}", &id).replace("{message}", &names.message.to_string());
+        let path = path.replace("{name}", "walked");
         match self.needs.as_slice() {
             [] => path,
             [one] if one == "id" => format!("{path}?id={}", names.message),
+            [one] if one == "path" => format!("{path}?path={NO_FOLDER}"),
             other => panic!("say in {} what {other:?} are", file!()),
         }
     }
@@ -145,6 +177,26 @@ impl Endpoint {
             "PauseRequest" | "BackupRequest" => json!({}),
             "EraseRequest" => json!({"session": session}),
             "PruneRequest" => json!({"ended_before": "2001-01-01T00:00:00Z", "dry_run": true}),
+            "NewMemory" => json!({"content": "stated by the walk"}),
+            "MemoryPatch" => json!({"tags": ["walked"]}),
+            "ReasonRequest" => json!({"reason": "walked"}),
+            "ReinforceRequest" => json!({"query": "walk?"}),
+            "SupersedeRequest" => json!({"content": "the walk goes on"}),
+            "MergeRequest" => json!({"into": "mem_nosuch"}),
+            "ForgetRequest" => json!({"source": "walk", "dry_run": true}),
+            "ReviewRequest" => json!({"action": "reject", "dry_run": true}),
+            "DistrustRequest" => json!({"source": "walk"}),
+            "ProjectRequest" => json!({"name": "walked", "aliases": ["strolled"]}),
+            "WriteNote" => json!({"content": "- written by the walk\n"}),
+            "EditNote" => json!({"edits": [{"action": "add", "text": "added by the walk"}]}),
+            "MountNotes" => json!({"path": NO_FOLDER}),
+            "RestoreNotes" => json!({"message": "walked"}),
+            "StateRequest" => json!({"key": "status", "value": "on its way"}),
+            "EndState" => json!({"key": "status"}),
+            "NewInteraction" => json!({"prompt": "what does the walk say?", "response": "I walk."}),
+            "ExtractRequest" | "UnmuteRequest" | "DreamRequest" | "UndoDream" => json!({}),
+            "ScheduleDreams" => json!({"mode": "off"}),
+            "PackRequest" => json!({"prompt": "what is the secret of the walk?", "budget": 200}),
             other => panic!("say in {} what a {other} looks like", file!()),
         })
     }

@@ -1,9 +1,10 @@
 //! The contract: what the OpenAPI document says is what is answered, for every endpoint; pages hold
 //! every item once; the same external id is the same message, whoever sends it.
 
-use crate::serve_api::{Endpoint, Names, document, endpoints};
+use crate::serve_api::{Endpoint, NO_FOLDER, Names, document, endpoints};
 use crate::serve_context::compacted;
 use crate::serve_support::{Listening, Reply, Server};
+use crate::support::person_token;
 use oneiro_testkit::on_both_backends;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -77,22 +78,65 @@ on_both_backends! {
             .call("POST", "/v1/sessions/s/messages?create=true&source=test", Some(&spoken)).unwrap();
         contract.answer(find(&endpoints, "POST", "/v1/sessions/{id}/messages"), &appended);
         let token = client.call("POST", "/v1/tokens", Some(&json!({"role": "read"}))).unwrap().is(201);
+        let person = person_token(space, space.space.as_str(), ::oneiro::TokenRole::Admin);
+        let call = |method: &str, path: &str, body: Option<&Value>| {
+            server.client().token(&person).call(method, path, body).unwrap()
+        };
+        // A memory of its own for each act, in the status that the act needs.
+        let remember = |endpoint: &Endpoint| {
+            let waits = endpoint.path.ends_with("/promote") || endpoint.path.ends_with("/reject");
+            let status = if waits { "candidate" } else { "active" };
+            let content = format!("for {} {}", endpoint.method, endpoint.path);
+            let made = call("POST", "/v1/memories", Some(&json!({"content": content, "status": status})));
+            made.is(201)
+        };
         // What removes comes last, so that the rest has something to answer with.
         let mut ordered = endpoints.clone();
         ordered.sort_by_key(|one| {
             let last = ["erasures", "split", "rewind", "history"].map(|end| one.path.ends_with(end));
             (one.method == "DELETE", one.path == "/v1/sessions/{id}", last)
         });
+        let asked = json!({"prompt": "what is the secret tea?"});
+        let pack = call("POST", "/v1/packs", Some(&asked)).is(200);
+        let told = json!({"prompt": "what is said?", "response": "a secret"});
+        let interaction = call("POST", "/v1/interactions", Some(&told)).is(201);
         let said = appended.json()["ids"][1].as_i64().unwrap();
+        let folder = tempfile::tempdir().unwrap();
         for endpoint in &ordered {
+            let dreamt = call("POST", "/v1/dreams", Some(&json!({}))).is(200);
+            let candidates = call("GET", "/v1/dreams/candidates", None).is(200);
             let id = token["id"].as_str().unwrap();
-            let names = Names { session: "s", message: said, token: id, summary: &summary };
-            let path = endpoint.named(names);
-            let reply = server.call(&endpoint.method, &path, endpoint.request("s").as_ref());
+            let made = remember(endpoint);
+            let note = json!({"content": format!("- for {} {}", endpoint.method, endpoint.path)});
+            let note = call("PUT", "/v1/notes/walked", Some(&note)).is(200);
+            let names = Names {
+                session: "s",
+                message: said,
+                token: id,
+                summary: &summary,
+                memory: made["memory"]["id"].as_str().unwrap(),
+                operation: made["operation"].as_str().unwrap(),
+                revision: note["revision"].as_str().unwrap(),
+                pack: pack["id"].as_str().unwrap(),
+                interaction: interaction["id"].as_str().unwrap(),
+                dream: dreamt["dream"]["id"].as_str().unwrap(),
+                candidate: candidates["items"][0]["id"].as_str().unwrap_or_default(),
+            };
+            let path = endpoint.named(names).replace(NO_FOLDER, folder.path().to_str().unwrap());
+            let body = match endpoint.body.as_deref() {
+                Some("MountNotes") => Some(json!({"path": folder.path()})),
+                Some("MergeRequest") => {
+                    let other = call("POST", "/v1/memories", Some(&json!({"content": "it stays"}))).is(201);
+                    Some(json!({"into": other["memory"]["id"]}))
+                }
+                _ => endpoint.request("s"),
+            };
+            let reply = call(&endpoint.method, &path, body.as_ref());
             assert!(reply.status < 300, "{} {path}: {} {}", endpoint.method, reply.head, reply.text());
             contract.answer(endpoint, &reply);
             if endpoint.path == "/v1/erasures" {
-                client.call("POST", "/v1/sessions/s/messages?create=true", Some(&spoken)).unwrap().is(200);
+                // Not by the first connection: the server may have closed it for being idle.
+                call("POST", "/v1/sessions/s/messages?create=true", Some(&spoken)).is(200);
             }
         }
         // And what is not there, for each: a problem as documented.

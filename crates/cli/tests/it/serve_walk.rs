@@ -4,7 +4,7 @@
 use crate::serve_api::{Endpoint, Names, Role, document, endpoints};
 use crate::serve_context::compacted;
 use crate::serve_support::{Reply, Server, eventually};
-use crate::support::{in_space, oneiro, run_with};
+use crate::support::{in_space, oneiro, person_token, run_with};
 use oneiro_testkit::{TestSpace, on_both_backends};
 use serde_json::{Value, json};
 
@@ -34,6 +34,14 @@ fn fill(space: &TestSpace, name: &str, secret: &str) {
     let line = json!({"role": "user", "content": format!("the secret is {secret}"), secret: 1});
     cli(space, name, &["append", "s"], &format!("{line}\n{line}\n"));
     token(space, name, &["read", "--name", secret]);
+    cli(space, name, &["remember", &format!("the memory is {secret}"), "--subject", secret], "");
+}
+
+/// The only memory of a space.
+fn memory(space: &TestSpace, name: &str) -> String {
+    let listed: Value =
+        serde_json::from_str(&cli(space, name, &["memory", "list", "--json"], "")).unwrap();
+    listed["items"][0]["id"].as_str().unwrap().to_owned()
 }
 
 /// What is said about a call that must not show anything of the other space.
@@ -85,8 +93,10 @@ on_both_backends! {
         let summary = compacted((space, a), "long", SECRET);
         let before = cli(space, a, &["session", "export"], "");
         let token_id = token(space, a, &["admin"])["id"].as_str().unwrap().to_owned();
-        let tokens = Role::ALL.map(|role| token(space, b, &[role.name()]));
-        let texts = tokens.each_ref().map(|token| token["token"].as_str().unwrap());
+        let memory = memory(space, a);
+        // Some of it is for people.
+        let tokens = Role::ALL.map(|role| person_token(space, b, ::oneiro::TokenRole::parse(role.name()).unwrap()));
+        let texts = tokens.each_ref().map(String::as_str);
         let server = Server::start(space, &["--require-token"]);
         let document = document();
         let endpoints = endpoints(&document);
@@ -94,7 +104,9 @@ on_both_backends! {
             server: &server,
             endpoints: &endpoints,
             other: a,
-            names: Names { session: "s", message: 1, token: &token_id, summary: &summary },
+            names: Names {
+                session: "s", message: 1, token: &token_id, summary: &summary, memory: &memory, ..Names::NONE
+            },
         };
         walk.every(&[], |_, status| status == 401);
         for (role, text) in Role::ALL.into_iter().zip(texts) {
@@ -135,7 +147,7 @@ on_both_backends! {
             server: &server,
             endpoints: &endpoints,
             other: "\u{1}",
-            names: Names { session: "s", message: 1, token: "tok_a", summary: "sum_a" },
+            names: Names { session: "s", message: 1, ..Names::NONE },
         };
         for bad in [texts[0], texts[1], &of_another, &changed, "x", "oneiro__", "\u{1}oneiro"] {
             let bearer = format!("Bearer {bad}");

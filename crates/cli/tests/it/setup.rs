@@ -93,6 +93,43 @@ fn it_adds_once_imports_once_and_takes_back_to_the_byte() {
     assert_eq!(json(&space, &["stats"])["messages"], 43);
 }
 
+#[test]
+fn claude_code_gets_a_skill_and_commands_which_can_be_taken_back() {
+    let space = space();
+    let home = Home::of_ann(&space);
+    let files =
+        ["skills/oneiro/SKILL.md", "commands/remember.md", "commands/recall.md", "commands/why.md"];
+    let path = |file: &str| home.at(&format!(".claude/{file}"));
+    // What somebody else put there stays.
+    std::fs::create_dir_all(home.at(".claude/commands")).unwrap();
+    std::fs::write(path("commands/why.md"), "mine").unwrap();
+    let before = home.snapshot();
+    let shown = setup(&space, &home, &["claude-code", "--dry-run", "--no-import"]);
+    assert!(shown.out.contains("+Call the tool `memory_recall`"), "{}", shown.out);
+    assert!(shown.out.contains("another file has its place"), "{}", shown.out);
+    assert_eq!(home.snapshot(), before);
+    let install =
+        || setup(&space, &home, &["claude-code", "--yes", "--no-import", "--json"]).json();
+    let done = install();
+    let changes = done["agents"][0]["changes"].as_array().unwrap().clone();
+    let of_plugin = changes.iter().filter(|change| change["what"] == "plugin").count();
+    assert_eq!(of_plugin, files.len(), "{changes:?}");
+    for file in &files[..3] {
+        let text = std::fs::read_to_string(path(file)).unwrap();
+        assert!(text.starts_with("---\n") && text.contains("memory_"), "{file}: {text}");
+    }
+    assert_eq!(std::fs::read_to_string(path("commands/why.md")).unwrap(), "mine");
+    let after = home.snapshot();
+    install();
+    assert_eq!(home.snapshot(), after, "a second run changes nothing");
+    // A file that somebody changed is theirs from then on.
+    std::fs::write(path("commands/recall.md"), "changed").unwrap();
+    let undone = setup(&space, &home, &["claude-code", "--undo", "--yes"]);
+    assert!(undone.out.contains("somebody changed it"), "{}", undone.out);
+    assert!(!path("skills").exists() && !path("commands/remember.md").exists());
+    assert_eq!(std::fs::read_to_string(path("commands/recall.md")).unwrap(), "changed");
+}
+
 /// Files of agents that only use MCP, the name their servers are under, and where an entry has its
 /// program.
 const MCP_ONLY: [(&str, &str, &str); 5] = [

@@ -119,7 +119,7 @@ on_both_backends! {
         let phrase = format!("regex:\"box {}\\d goes\"", &word[..4]);
         assert_eq!(sessions(&search(&[&phrase])), ["long", "other"]);
         assert_eq!(sessions(&search(&[&pattern, "--session", "long"])), ["long"]);
-        let none = serde_json::json!({"tier": null, "hits": [], "next": null});
+        let none = serde_json::json!({"found": "none", "tier": null, "hits": [], "next": null});
         assert_eq!(search(&["--since", "2026-02-01", word]), none);
         assert_eq!(search(&["--until", "2025-12-31", word]), none);
         assert_eq!(search(&["zebra"]), none);

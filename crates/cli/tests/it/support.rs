@@ -1,5 +1,8 @@
 //! Runs the binary on a throw-away space.
 
+use ::oneiro::{
+    Actor, ActorKind, ActorSurface, NewToken, Oneiro, Options, SpaceName, Target, TokenRole,
+};
 use oneiro_testkit::TestSpace;
 use serde_json::Value;
 use std::io::Write;
@@ -32,6 +35,16 @@ pub fn bare() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_oneiro"));
     command.env_clear().env("HOME", "/nonexistent").stdin(Stdio::null());
     command
+}
+
+/// A token for a person, which only a person creates: a command of a test has no terminal.
+pub fn person_token(space: &TestSpace, name: &str, role: TokenRole) -> String {
+    let name = SpaceName::new(name).unwrap();
+    let target = Target::parse(&space.store, Some(&name)).unwrap();
+    let person = Actor::new(ActorKind::Person, ActorSurface::Cli);
+    let oneiro = Oneiro::open(&target, Options::default()).unwrap().acting_as(person);
+    let token = NewToken { actor: ActorKind::Person, ..NewToken::new(role) };
+    oneiro.tokens().create(token).unwrap().token.unwrap()
 }
 
 /// What a command answered.

@@ -12,6 +12,7 @@
 mod condensed;
 mod content;
 mod fill;
+mod memories;
 mod questions;
 mod remove;
 mod support;

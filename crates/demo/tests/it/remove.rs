@@ -18,7 +18,7 @@ on_both_backends! {
         oneiro.sessions().branch(&SessionId::new("demo-run-plan").unwrap(), request).unwrap();
 
         let removed = remove(&oneiro).unwrap();
-        assert_eq!(removed, Removed { sessions: there, messages: messages.messages + messages.rewound });
+        assert_eq!((removed.sessions, removed.messages), (there, messages.messages + messages.rewound));
         assert_eq!(count_sessions(&oneiro).unwrap(), SessionCounts { demo: 0, others: 2 });
         let left = oneiro.sessions().show(&branch, false).unwrap();
         assert!(left.messages.len() > 5 && left.session.parent_id.is_none());

@@ -30,7 +30,7 @@ pub(super) enum Lane {
     Index,
     /// Requests vectors from a remote embedder.
     Embed,
-    /// Runs jobs that need no model.
+    /// Runs jobs that need no model, and brings mounted files and notes in step.
     Jobs,
     /// Runs jobs that call a model, so that a slow model delays no other job.
     ModelJobs,
@@ -85,7 +85,9 @@ impl Lane {
             Lane::Jobs => {
                 oneiro.queue_idle_compactions();
                 oneiro.end_idle_transcripts();
-                oneiro.run_claimable(&[], JOBS_PER_ROUND).map(|_| ())
+                oneiro.sync_mounts_in_background();
+                oneiro.run_claimable(&[], JOBS_PER_ROUND)?;
+                oneiro.dream_each_minute()
             }
             Lane::ModelJobs => {
                 let can_meet = oneiro.models();

@@ -15,7 +15,9 @@ use crate::transcripts::{Agent, CaptureRequest, Captured, ProjectFolder, project
 use crate::views::{Capture, Transfer};
 use decide::{Decisions, Transcript};
 use oneiro_model::contract::Request;
-use oneiro_model::{CapturePause, CaptureStatus, Error, PauseRequest, ProjectChoice, Result};
+use oneiro_model::{
+    CapturePause, CaptureStatus, CaptureSwitch, Error, PauseRequest, ProjectChoice, Result,
+};
 use oneiro_store::capture;
 use std::path::PathBuf;
 
@@ -45,6 +47,16 @@ impl Capture<'_> {
             other_projects: decisions.other_projects(),
             projects: decisions.projects(),
         })
+    }
+
+    /// Whether a folder is kept out of memory: capture is paused, or switched off for its project.
+    pub fn is_private(&self, folder: &std::path::Path) -> Result<bool> {
+        let decisions = self.decisions()?;
+        let project = crate::ProjectFolder::resolve(folder);
+        let is_off = decisions
+            .choice_for(Some(&project))
+            .is_some_and(|choice| choice.capture != CaptureSwitch::On);
+        Ok(is_off || decisions.current_pause(self.oneiro.now()).is_some())
     }
 
     fn decisions(&self) -> Result<Decisions> {
@@ -141,7 +153,8 @@ impl Capture<'_> {
         if trigger == CaptureTrigger::Import {
             excluded.alone.clear();
         }
-        let request = CaptureRequest { pauses: &decisions.pauses, excluded: &excluded, ..*request };
+        let request =
+            CaptureRequest { pauses: Some(&decisions.pauses), excluded: &excluded, ..*request };
         let transfer = Transfer { oneiro: self.oneiro };
         transfer.capture_transcript(&request, &mut |_| {}).map(Some)
     }

@@ -49,7 +49,7 @@ struct WatchedSpace {
     choices: Choices,
     decisions: Decisions,
     /// Files that need no reading until they change.
-    seen: HashMap<PathBuf, Stamp>,
+    seen: HashMap<PathBuf, Seen>,
     /// The working folders of transcripts, as they are named there. Finding one may take a long line.
     folders: HashMap<PathBuf, NamedFolder>,
     next_listing: Option<Instant>,
@@ -60,6 +60,15 @@ struct WatchedSpace {
 struct NamedFolder {
     inode: u64,
     name: String,
+}
+
+/// How a file was when it was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Seen {
+    stamp: Stamp,
+    /// Whether a later listing found it unchanged to its end. The times of files have steps of
+    /// milliseconds, so a write right after the reading can leave the stamp as it was.
+    is_checked: bool,
 }
 
 /// What tells that a file changed.
@@ -167,7 +176,7 @@ impl WatchedSpace {
         for found in found {
             let is_old = !found.stamp.last_modified().is_some_and(|at| decide::is_since(at, first));
             let is_waiting = hermes_waits && matches!(found.kind, ChangedKind::Hermes);
-            if !is_old && !is_waiting && self.seen.get(&found.path) != Some(&found.stamp) {
+            if !is_old && !is_waiting && !self.is_unchanged(&found) {
                 changed.push(found);
             }
         }
@@ -176,7 +185,7 @@ impl WatchedSpace {
             if self.is_wanted(&found) {
                 wanted.push(found);
             } else {
-                self.seen.insert(found.path, found.stamp);
+                self.seen.insert(found.path, Seen { stamp: found.stamp, is_checked: true });
             }
         }
         let reached = oneiro.store.read(|tx| {
@@ -191,13 +200,27 @@ impl WatchedSpace {
         let mut left = Vec::new();
         for (found, reached) in wanted.into_iter().zip(reached) {
             if reached.is_some_and(|reached| is_read_to_end(&found.path, &reached)) {
-                self.seen.insert(found.path, found.stamp);
+                self.mark_seen(found);
             } else {
                 left.push(found);
             }
         }
         left.sort_by(|one, other| one.order().cmp(&other.order()));
         Ok(left)
+    }
+
+    /// Records that a file was read. The second time with the same stamp is the check; a database is not
+    /// checked, because it is imported as a whole.
+    fn mark_seen(&mut self, found: Changed) {
+        let earlier = self.seen.get(&found.path);
+        let is_checked = matches!(found.kind, ChangedKind::Hermes)
+            || earlier.is_some_and(|earlier| earlier.stamp == found.stamp);
+        self.seen.insert(found.path, Seen { stamp: found.stamp, is_checked });
+    }
+
+    fn is_unchanged(&self, found: &Changed) -> bool {
+        let seen = self.seen.get(&found.path);
+        seen.is_some_and(|seen| seen.is_checked && seen.stamp == found.stamp)
     }
 
     fn is_wanted(&mut self, found: &Changed) -> bool {
@@ -244,7 +267,7 @@ impl WatchedSpace {
                         let excluded = self.decisions.excluded_elsewhere(project.as_ref());
                         let request = CaptureRequest {
                             limit: Some(READ_SLICE),
-                            pauses: &self.decisions.pauses,
+                            pauses: Some(&self.decisions.pauses),
                             excluded: &excluded,
                             ..CaptureRequest::new(&found.path, agent)
                         };
@@ -256,7 +279,7 @@ impl WatchedSpace {
                     break;
                 }
             }
-            self.seen.insert(found.path, found.stamp);
+            self.mark_seen(found);
         }
         Ok(())
     }
@@ -339,6 +362,25 @@ fn read_transcript(oneiro: &Oneiro, request: &CaptureRequest<'_>) -> Result<Outc
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_transcript_is_read_once_more_after_it_was_read_and_then_only_when_it_changes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("garden.jsonl");
+        let found = || Changed {
+            path: path.clone(),
+            stamp: Stamp::of(&std::fs::metadata(&path).unwrap()),
+            kind: ChangedKind::Transcript { agent: Agent::ClaudeCode, is_subagent: false },
+        };
+        std::fs::write(&path, "one").unwrap();
+        let mut space = WatchedSpace::default();
+        space.mark_seen(found());
+        assert!(!space.is_unchanged(&found()), "a write may have followed within the same tick");
+        space.mark_seen(found());
+        assert!(space.is_unchanged(&found()));
+        std::fs::write(&path, "longer").unwrap();
+        assert!(!space.is_unchanged(&found()));
+    }
 
     #[test]
     fn a_database_has_changed_when_its_log_has() {

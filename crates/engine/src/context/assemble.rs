@@ -19,7 +19,6 @@ use oneiro_model::{
 use oneiro_store::contexts::{self, Epoch, WindowMark};
 use oneiro_store::costs::{Cost, RangeTotals};
 use oneiro_store::{Tx, messages};
-use std::collections::HashMap;
 
 /// Tokens of the time and the speaker in a transcript line.
 const TRANSCRIPT_TOKENS: i64 = 14;
@@ -174,15 +173,16 @@ impl Oneiro {
         let (Some(first), Some(last)) = (shown.first(), shown.last()) else {
             return Ok(Vec::new());
         };
-        let mut found: HashMap<i64, Message> = HashMap::with_capacity(shown.len());
+        let mut costs = shown.iter().enumerate().peekable();
+        let mut entries = Vec::with_capacity(shown.len());
         for message in messages::between(tx, session.into(), first.seq - 1, last.seq + 1)? {
-            found.insert(message.id.0, message);
+            while costs.next_if(|(_, cost)| cost.seq < message.id.0).is_some() {}
+            if let Some((index, cost)) = costs.next_if(|(_, cost)| cost.seq == message.id.0) {
+                let is_short = index < short && cost.short_tokens < cost.tokens;
+                entries.push((message, if is_short { Form::Short } else { Form::Full }));
+            }
         }
-        let entries = shown.iter().enumerate().filter_map(|(index, cost)| {
-            let form = if index < short { Form::Short } else { Form::Full };
-            Some((found.remove(&cost.seq)?, form))
-        });
-        Ok(entries.collect())
+        Ok(entries)
     }
 
     /// Tokens of a text that every window of a session begins with, cached.

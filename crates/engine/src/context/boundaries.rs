@@ -11,8 +11,11 @@ use oneiro_store::messages::{self, PageRequest};
 use oneiro_store::{Tx, summaries};
 use std::collections::BTreeSet;
 
-/// Messages read at a time. A step has a handful.
+/// Messages read at a time.
 const BATCH: usize = 32;
+
+/// Messages read at first in search of the beginning of a step, which has a handful.
+const FIRST_BATCH: usize = 4;
 
 /// Brings calls and results together again after the messages of a range changed: updates where
 /// steps begin, and removes leaves that part a call from its result, or that cover a call which is
@@ -119,13 +122,15 @@ fn walk(tx: &Tx<'_>, session: (i64, &SessionId), (from, last): (i64, i64)) -> Re
 
 /// The nearest live message before `before` that begins a step or a turn; 0 when there is none.
 fn start_before(tx: &Tx<'_>, session: (i64, &SessionId), mut before: i64) -> Result<i64> {
+    let mut limit = FIRST_BATCH;
     loop {
         let seqs = message_rows::session_ids_before(
             tx,
             Position { session_key: session.0, seq: before },
             Include::Live,
-            BATCH,
+            limit,
         )?;
+        limit = BATCH;
         let Some(first) = seqs.last().copied() else { return Ok(0) };
         for message in messages::between(tx, session.into(), first - 1, before)?.iter().rev() {
             let counted = costs::get(tx, session.0, message.id.0)?;

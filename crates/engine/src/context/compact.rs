@@ -35,6 +35,9 @@ const LEASE_RENEW_AFTER: Duration = Duration::from_secs(20);
 /// would be a bug.
 const PASSES_MAX: usize = 1_000_000;
 
+/// Passes after the deadline of a compaction that has made no summary yet.
+const PASSES_WITHOUT_SUMMARY_MAX: usize = 16;
+
 /// Consecutive passes that may find the context changed.
 const RETRIES_MAX: usize = 8;
 
@@ -65,6 +68,14 @@ pub(super) struct Compaction<'a> {
     created: Vec<SummaryId>,
     /// The erasure count when the plan was read.
     generation: i64,
+}
+
+/// The outcome of a compaction for a window.
+pub(super) struct Prepared {
+    /// How many summaries it made.
+    pub(super) summaries: usize,
+    /// Whether it left some to be made.
+    pub(super) ran_out_of_time: bool,
 }
 
 /// The outcome of a pass.
@@ -120,18 +131,17 @@ impl Oneiro {
         Ok(compacted)
     }
 
-    /// Compacts immediately; returns the number of summaries created, 0 if another compaction of
-    /// the session runs.
-    pub(super) fn compact_now(&self, session: (i64, &SessionId), goal: Goal) -> Result<usize> {
+    /// Compacts immediately; creates nothing if another compaction of the session runs.
+    pub(super) fn compact_now(&self, session: (i64, &SessionId), goal: Goal) -> Result<Prepared> {
         let holder = self.compactor();
         let compacting = Compaction::begin(self, session, (goal, &holder))?;
         if !self.lease_context(session.0, &holder)? {
-            return Ok(0);
+            return Ok(Prepared { summaries: 0, ran_out_of_time: false });
         }
         let mut lease = self.release_on_drop(session.0, &holder);
-        let made = compacting.prepare()?.len();
+        let prepared = compacting.prepare()?;
         lease.is_finished = true;
-        Ok(made)
+        Ok(prepared)
     }
 }
 
@@ -158,10 +168,10 @@ impl<'a> Compaction<'a> {
         })
     }
 
-    /// Makes the summaries of the goal; returns their ids.
-    fn prepare(mut self) -> Result<Vec<SummaryId>> {
-        self.run()?;
-        Ok(self.created)
+    /// Makes the summaries of the goal.
+    fn prepare(mut self) -> Result<Prepared> {
+        let stopped = self.run()?;
+        Ok(Prepared { summaries: self.created.len(), ran_out_of_time: stopped == "time" })
     }
 
     /// Compacts as requested, and reports the result.
@@ -238,11 +248,13 @@ impl<'a> Compaction<'a> {
         let mut plan = self.plan()?;
         let (mut retries, mut changes) = (0, 0);
         for pass in 0..PASSES_MAX {
-            // Always make one pass, however short the time: otherwise a busy caller would never
-            // begin.
             self.oneiro.cancel.check()?;
+            // However short the time, one summary is made: otherwise the windows of a busy machine
+            // would never get any further. What is found not to be smaller is not stored, so the
+            // next compaction comes to it again.
+            let has_begun = !self.created.is_empty() || pass >= PASSES_WITHOUT_SUMMARY_MAX;
             let late = self.goal.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-            if late && pass > 0 {
+            if late && has_begun {
                 return Ok("time");
             }
             let Some(task) = self.oneiro.store.read(|tx| plan.next(tx, &self.rules))? else {
@@ -370,7 +382,7 @@ impl<'a> Compaction<'a> {
         self.commit(node, Covered::Summaries(nodes.iter().map(|node| node.key).collect()))
     }
 
-    /// Whether the model writes a summary over so many tokens of messages.
+    /// Whether the model writes a summary over this many tokens of messages.
     pub(super) fn is_for_model(&self, message_tokens: i64) -> bool {
         self.oneiro.llm.is_some() && message_tokens >= self.rules.model_chunk_tokens as i64
     }

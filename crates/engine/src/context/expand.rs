@@ -11,8 +11,8 @@ use oneiro_model::{
 use oneiro_store::message_rows::{self, Position};
 use oneiro_store::{SessionRef, Tx, messages, summaries};
 
-/// Message ids read at a time.
-const BATCH: usize = 512;
+/// Messages listed at a time; a page has a few dozen.
+const BATCH: usize = 64;
 
 impl Context<'_> {
     /// The exact messages under a summary, in a range, or a single one: in order, never split,
@@ -35,7 +35,7 @@ impl Context<'_> {
                 ExpandWhat::Summary(prefix) => {
                     let node = reach.summary(tx, prefix)?;
                     page(tx, &mut answer, (request.tokens, after), |after| {
-                        summaries::seqs_under(tx, node.key, after, BATCH)
+                        summaries::next_seqs_under(tx, node.key, after, BATCH)
                     })?;
                 }
                 ExpandWhat::Range(first, last) => {

@@ -36,23 +36,26 @@ const REASONING_FIELDS: [&str; 4] =
 
 /// Tokens of a message in a prompt. A count given by the caller (`tokens`) is used as it is.
 pub(crate) fn cost(message: &Message, form: Form) -> usize {
-    let (full, short) = costs(message);
     match form {
-        Form::Full => full,
-        Form::Short => short,
+        Form::Full => full_cost(message),
+        Form::Short => costs(message).1,
     }
 }
 
 /// Tokens of a message in full and in its short form, which never has more.
 pub(crate) fn costs(message: &Message) -> (usize, usize) {
-    let given = message.body.get("tokens").and_then(Value::as_u64).filter(|given| *given > 0);
-    let full = match given {
-        Some(given) => usize::try_from(given).unwrap_or(usize::MAX),
-        None => counted(message),
-    };
+    let full = full_cost(message);
     match short(message) {
         Cow::Owned(short) => (full, counted(&short).min(full)),
         Cow::Borrowed(_) => (full, full),
+    }
+}
+
+fn full_cost(message: &Message) -> usize {
+    let given = message.body.get("tokens").and_then(Value::as_u64).filter(|given| *given > 0);
+    match given {
+        Some(given) => usize::try_from(given).unwrap_or(usize::MAX),
+        None => counted(message),
     }
 }
 

@@ -11,7 +11,7 @@ use oneiro_store::costs::{Begins, Cost};
 use std::collections::HashSet;
 use std::rc::Rc;
 
-/// An unfolding adds at most one part in so many of what a window shows. Otherwise a budget just
+/// An unfolding adds at most this part of what a window shows: one in two. Otherwise a budget just
 /// below the next state would leave a large part of the window empty.
 const UNFOLD_PARTS: i64 = 2;
 
@@ -118,7 +118,7 @@ pub(super) fn choose(history: &mut dyn History, covered: Covered, room: Room) ->
 #[derive(Default)]
 struct Messages {
     costs: Vec<Cost>,
-    /// Tokens of the newest so many messages, in full and in short form; one more than costs.
+    /// Running totals of the tokens, in full and in short form.
     full: Vec<i64>,
     short: Vec<i64>,
     /// Whether there are no older ones.
@@ -198,15 +198,14 @@ struct Chain<'a> {
 impl<'a> Chain<'a> {
     /// The coarsest state: the newest turn, and an overview of everything before it.
     fn begin(history: &'a mut dyn History, covered: Covered, room: Room) -> Result<Chain<'a>> {
-        let collapsed = if covered.roots.len() > 1 { covered.roots.len() } else { 0 };
-        let state =
-            State { count: 0, pieces: Rc::new(covered.roots), collapsed, shown_under_newest: 0 };
-        let Covered { uncovered, open, .. } = covered;
+        let Covered { roots, uncovered, open, newest_turn } = covered;
+        let collapsed = if roots.len() > 1 { roots.len() } else { 0 };
+        let state = State { count: 0, pieces: Rc::new(roots), collapsed, shown_under_newest: 0 };
         let messages = Messages::default();
         let mut chain = Chain { history, uncovered, open, room, messages, state };
         while chain.show_step()? {
             let oldest = chain.messages.costs.last().map_or(0, |cost| cost.seq);
-            if covered.newest_turn.is_none_or(|turn| oldest <= turn) {
+            if newest_turn.is_none_or(|turn| oldest <= turn) {
                 break;
             }
         }
@@ -425,7 +424,7 @@ impl<'a> Chain<'a> {
     }
 }
 
-/// The length of an overview over so many summaries with so many tokens together. Never shorter
+/// The length of an overview over `pieces` summaries of `covered` tokens together. Never shorter
 /// than their handles, which are shown where the overview cannot be made.
 pub(super) fn overview_tokens(covered: i64, pieces: usize, target: i64) -> i64 {
     if pieces == 0 {

@@ -81,7 +81,7 @@ fn affected_leaves(tx: &Tx<'_>, (dead, seq): (&BTreeSet<i64>, i64)) -> Result<Ve
         else {
             continue;
         };
-        let mut seqs = summaries::seqs_under(tx, *key, 0, usize::MAX)?;
+        let mut seqs = summaries::seqs_under(tx, *key)?;
         seqs.retain(|covered| *covered != seq);
         let mut shown = BTreeSet::new();
         for above in with_ancestors(tx, BTreeSet::from([*key]))? {

@@ -14,6 +14,7 @@ mod form;
 mod frontier;
 mod invalidate;
 mod lease;
+mod leaving;
 mod lines;
 mod manual_summary;
 mod markup;
@@ -45,6 +46,7 @@ pub(crate) use invalidate::{
     change_visibility, remove_summaries_after_session, remove_summaries_of_message,
     remove_summaries_of_session,
 };
+pub use leaving::{Leaving, LeavingHook};
 pub(crate) use outline::uncovered;
 pub use prompts::{PROMPTS, Prompts};
 pub(crate) use rebuild::rebuild_leaves;

@@ -71,7 +71,7 @@ impl Oneiro {
         }
         let mut lines = Vec::new();
         for child in nodes {
-            for seq in summaries::seqs_under(tx, child.key, 0, usize::MAX)? {
+            for seq in summaries::seqs_under(tx, child.key)? {
                 let message = messages::get(tx, MessageId(seq))?;
                 lines.extend(message.map(|(_, message)| line(&message)));
             }

@@ -8,8 +8,9 @@ use oneiro_store::costs::{self, Begins, Cost, RangeTotals};
 use oneiro_store::summaries::{self, Node};
 use oneiro_store::{Tx, messages};
 
-/// Messages read at a time.
-const BATCH: usize = 256;
+/// Messages read at first, and at most at a time: often the first few are enough.
+const FIRST_BATCH: usize = 32;
+const MAX_BATCH: usize = 512;
 
 /// The context of a session.
 pub(super) struct Outline {
@@ -75,18 +76,19 @@ impl Outline {
         gap: (i64, i64),
         mut wanted: impl FnMut(Cost) -> bool,
     ) -> Result<()> {
-        let (mut after, before) = gap;
+        let ((mut after, before), mut limit) = (gap, FIRST_BATCH);
         loop {
-            let batch = costs::oldest_between(tx, self.key, (after, before), BATCH)?;
+            let batch = costs::oldest_between(tx, self.key, (after, before), limit)?;
             for one in &batch {
                 if !wanted(*one) {
                     return Ok(());
                 }
             }
             match batch.last() {
-                Some(last) if batch.len() == BATCH => after = last.seq,
+                Some(last) if batch.len() == limit => after = last.seq,
                 _ => break,
             }
+            limit = MAX_BATCH.min(limit * 2);
         }
         for one in self.tail_within(gap) {
             if !wanted(one) {
@@ -165,6 +167,7 @@ pub(super) struct NewestFirst<'a, 't> {
     tail: std::iter::Rev<std::slice::Iter<'a, Uncounted>>,
     batch: std::vec::IntoIter<Cost>,
     before: i64,
+    limit: usize,
     is_complete: bool,
 }
 
@@ -178,6 +181,7 @@ impl<'a, 't> NewestFirst<'a, 't> {
             tail: tail.iter().rev(),
             batch,
             before: i64::MAX,
+            limit: FIRST_BATCH,
             is_complete: false,
         }
     }
@@ -187,8 +191,9 @@ impl<'a, 't> NewestFirst<'a, 't> {
             return Ok(Some(one.cost));
         }
         if self.batch.len() == 0 && !self.is_complete {
-            let batch = costs::newest_between(self.tx, self.key, (0, self.before), BATCH)?;
-            self.is_complete = batch.len() < BATCH;
+            let batch = costs::newest_between(self.tx, self.key, (0, self.before), self.limit)?;
+            self.is_complete = batch.len() < self.limit;
+            self.limit = MAX_BATCH.min(self.limit * 2);
             self.before = batch.last().map_or(0, |cost| cost.seq);
             self.batch = batch.into_iter();
         }

@@ -16,6 +16,9 @@ use std::time::{Duration, Instant};
 /// Time limit of a compaction before a window is returned.
 const FOREGROUND_TIME_LIMIT: Duration = Duration::from_millis(250);
 
+/// Sessions of which a process remembers that they were compacted or prepared.
+const SESSIONS_KNOWN_MAX: usize = 4_096;
+
 /// Delay before a failed model is called again for a compaction.
 const MODEL_RETRY: Span = Span::seconds(600);
 
@@ -34,13 +37,34 @@ impl Oneiro {
             deadline: Some(Instant::now() + FOREGROUND_TIME_LIMIT),
         };
         match self.compact_now(session, goal) {
-            Ok(made) => made > 0,
+            Ok(prepared) => {
+                self.set_is_prepared(session.0, !prepared.ran_out_of_time);
+                prepared.summaries > 0
+            }
             // The window is returned in any case, and names what it leaves out.
             Err(error) => {
                 tracing::info!(%error, "summaries were not made at once");
                 false
             }
         }
+    }
+
+    /// Whether this process has made all summaries that the last window of a session lacked. Another
+    /// process may have run out of time, so what was not made here is tried here.
+    pub(super) fn is_prepared(&self, session_key: i64) -> bool {
+        self.prepared.lock().is_ok_and(|sessions| sessions.contains(&session_key))
+    }
+
+    fn set_is_prepared(&self, session_key: i64, is_prepared: bool) {
+        let Ok(mut sessions) = self.prepared.lock() else { return };
+        if !is_prepared {
+            sessions.remove(&session_key);
+            return;
+        }
+        if sessions.len() > SESSIONS_KNOWN_MAX {
+            sessions.clear();
+        }
+        sessions.insert(session_key);
     }
 
     /// Leaves a job that prepares summaries for a window that is nearly full, unless little came
@@ -71,7 +95,7 @@ impl Oneiro {
             if !queued.get(&key).is_none_or(enough) {
                 return Ok(());
             }
-            if queued.len() > 4_096 {
+            if queued.len() > SESSIONS_KNOWN_MAX {
                 queued.clear();
             }
             queued.insert(key, last);
@@ -93,12 +117,16 @@ impl Oneiro {
         let session = job.payload.get("session").and_then(Value::as_str).unwrap_or_default();
         // For a window that is nearly full everything is prepared, for an idle session what is worth
         // it.
-        let is_for_window = job.payload.get("until").is_some_and(Value::is_u64);
+        let budget = job.payload.get("until").and_then(Value::as_u64);
         let id = SessionId::new(session)?;
+        if let Some(budget) = budget.and_then(|budget| usize::try_from(budget).ok()) {
+            self.learn_before_leaving();
+            self.call_leaving_hook(&id, budget);
+        }
         let may_call_model = job.needs == Some(JobNeed::Model) && self.llm.is_some();
         let failures = self.model_calls.failures();
         let goal = Goal {
-            reach: if is_for_window { Reach::NewestTurn } else { Reach::FreshTail },
+            reach: if budget.is_some() { Reach::NewestTurn } else { Reach::FreshTail },
             model: may_call_model,
             deadline: None,
         };

@@ -82,12 +82,12 @@ impl ShownSummary {
         ShownSummary { text, tokens: node.tokens, has_text: true, node }
     }
 
-    /// How the mark of a window tells of it: by its key, negative for a handle.
+    /// Its key as the mark of a window stores it; negative for a handle.
     pub(super) fn in_mark(&self) -> i64 {
         if self.has_text { self.node.key } else { -self.node.key }
     }
 
-    /// As the mark of a window tells of it; `None` if the summary was removed.
+    /// The summary that a mark stores; `None` if it was removed.
     pub(super) fn from_mark(tx: &Tx<'_>, in_mark: i64) -> Result<Option<ShownSummary>> {
         let node = summaries::get(tx, in_mark.abs())?;
         Ok(node.map(if in_mark > 0 { ShownSummary::with_text } else { ShownSummary::handle }))

@@ -89,7 +89,7 @@ fn sources(oneiro: &Oneiro, tx: &Tx<'_>, node: &Node) -> Result<Vec<Line>> {
         return oneiro.model_lines(tx, &summaries::children(tx, node.key)?, node);
     }
     let mut lines = Vec::new();
-    for seq in summaries::seqs_under(tx, node.key, 0, usize::MAX)? {
+    for seq in summaries::seqs_under(tx, node.key)? {
         let (_, message) = messages::get(tx, MessageId(seq))?
             .ok_or_else(|| Error::internal("a summary covers a message that is gone"))?;
         lines.push(line(&message));

@@ -165,7 +165,7 @@ fn node_problem(tx: &Tx<'_>, node: &Node) -> Result<Option<&'static str>> {
         let gap = own
             && !node.is_overview
             && messages::live_seqs_between(tx, node.session_key, node.first_seq, node.last_seq)?
-                != summaries::seqs_under(tx, node.key, 0, usize::MAX)?;
+                != summaries::seqs_under(tx, node.key)?;
         return Ok(match children.len() {
             0 | 1 => Some("covers fewer than two summaries"),
             _ if deeper => Some("covers a summary that is not below it"),
@@ -173,7 +173,7 @@ fn node_problem(tx: &Tx<'_>, node: &Node) -> Result<Option<&'static str>> {
             _ => None,
         });
     }
-    let covered = summaries::seqs_under(tx, node.key, 0, usize::MAX)?;
+    let covered = summaries::seqs_under(tx, node.key)?;
     if covered.is_empty() {
         return Ok(Some("covers no message"));
     }

@@ -6,7 +6,7 @@ use crate::secrets::redact_secrets;
 use crate::{Llm, LlmRequest};
 use jiff::civil::Date;
 use oneiro_count::tokens;
-use oneiro_extract::{ExtractRequest, Said, extract};
+use oneiro_extract::{ExtractRequest, SourceMessage, extract};
 use oneiro_model::SummaryLevel;
 use oneiro_text::Analyzer;
 use std::collections::HashSet;
@@ -193,10 +193,10 @@ fn input(source: &Source<'_>) -> String {
 }
 
 fn extracted(source: &Source<'_>, target: usize) -> String {
-    let said: Vec<Said<'_>> = source
+    let said: Vec<SourceMessage<'_>> = source
         .lines
         .iter()
-        .map(|line| Said { speaker: &line.speaker, text: &line.text, day: line.day })
+        .map(|line| SourceMessage { speaker: &line.speaker, text: &line.text, day: line.day })
         .collect();
     extract(&ExtractRequest { said: &said, target, about: source.question, count: &tokens })
 }

@@ -22,7 +22,9 @@ impl Context<'_> {
         if request.peek {
             return Ok(assembled.window);
         }
-        if !assembled.is_kept && !assembled.is_complete {
+        let omits = assembled.window.omitted.messages > 0;
+        let is_due = !assembled.is_kept || (omits && !self.oneiro.is_prepared(key));
+        if is_due && !assembled.is_complete {
             if self.oneiro.prepare_at_once((key, id)) {
                 assembled = assemble()?;
             }
@@ -40,7 +42,7 @@ impl Context<'_> {
                 contexts::set_window(tx, key, (of, &mark), now)
             });
             if let Err(error) = kept {
-                // A store that cannot be written does without: the next window is chosen anew.
+                // A read-only or full store keeps no mark: the next window is chosen without one.
                 tracing::info!(%error, "a window was not marked");
             }
         }

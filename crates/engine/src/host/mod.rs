@@ -2,8 +2,11 @@
 
 mod amend;
 mod messages;
+mod notes;
 mod sessions;
 mod slots;
 
+pub use notes::CommitNotes;
 pub use oneiro_model::host::*;
+pub use oneiro_scan::{Category, Finding, scan_all};
 pub use slots::SetSlots;

@@ -2,6 +2,8 @@
 //! bringing them back.
 
 use super::storage::{Segments, segment};
+use super::texts::texts;
+use oneiro_index::Source as _;
 use oneiro_model::{Result, Timestamp};
 use oneiro_store::segments::{self, IndexState, Segment, Stage};
 use oneiro_store::{Tx, is_unreadable};
@@ -21,6 +23,23 @@ pub(crate) fn erase_texts(tx: &Tx<'_>, seqs: &BTreeSet<i64>, now: Timestamp) -> 
         }
     }
     Ok(())
+}
+
+/// Rewrites every segment that covers texts which no longer exist: erased memories, and what they said
+/// before they were edited.
+pub(crate) fn erase_missing_texts(tx: &Tx<'_>, now: Timestamp) -> Result<()> {
+    let mut missing = BTreeSet::new();
+    for row in segments::all(tx)?.iter().filter(|row| row.stage == Stage::Live) {
+        let (first, last) = (row.first_seq, row.last_seq);
+        if texts(tx).count(first, last)? < row.messages {
+            let present: BTreeSet<i64> = texts(tx).numbers(first, last)?.into_iter().collect();
+            missing.extend((first..=last).filter(|number| !present.contains(number)));
+        }
+    }
+    if !missing.is_empty() {
+        erase_texts(tx, &missing, now)?;
+    }
+    segments::remove_orphan_embeddings(tx)
 }
 
 fn rewrite(tx: &Tx<'_>, row: &Segment, seqs: &BTreeSet<i64>, now: Timestamp) -> Result<()> {

@@ -79,6 +79,11 @@ impl Index {
     pub(crate) fn schedule_indexing(&self, last: i64) {
         self.scheduler.request_if_long(&self.folder, last);
     }
+
+    /// The same after a search.
+    pub(crate) fn schedule_indexing_after_search(&self, last: i64) {
+        self.scheduler.request_after_search(&self.folder, last);
+    }
 }
 
 impl views::Index<'_> {
@@ -89,7 +94,7 @@ impl views::Index<'_> {
         self.oneiro.index.scheduler.wait();
         let last = self.oneiro.store.read(|tx| texts(tx).last())?;
         let stopped = || self.oneiro.cancel.is_cancelled();
-        let until = StopWhen { leave: 1, is_enough: &|| false, stopped: &stopped };
+        let until = StopWhen::tail_below(1, &stopped);
         self.oneiro.index.folder.run(until, &mut |reach| on_progress(reach, last))?;
         self.oneiro.cancel.check()?;
         self.oneiro.embed_until(&stopped)
@@ -120,7 +125,7 @@ impl Oneiro {
     pub(crate) fn index_for(&self, limit: Duration) -> Result<()> {
         let started = Instant::now();
         let stopped = || started.elapsed() >= limit || self.cancel.is_cancelled();
-        let until = StopWhen { leave: TAIL_TEXTS_MIN, is_enough: &|| false, stopped: &stopped };
+        let until = StopWhen::tail_below(TAIL_TEXTS_MIN, &stopped);
         self.index.folder.run(until, &mut |_| {})
     }
 
@@ -134,7 +139,7 @@ impl Oneiro {
         while sweep(&self.store, self.now())? {
             self.cancel.check()?;
         }
-        Ok(())
+        self.store.write(oneiro_store::segments::remove_orphan_embeddings)
     }
 
     /// The embedder setting of the space.

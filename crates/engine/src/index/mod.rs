@@ -11,10 +11,10 @@ mod scheduler;
 mod storage;
 mod texts;
 
-pub(crate) use erase_texts::erase_texts;
+pub(crate) use erase_texts::{erase_missing_texts, erase_texts};
 pub(crate) use handle::Index;
 pub(crate) use inspect::{inspect, stats};
 pub(crate) use remote::{stored_vectors, vector_set_name};
 pub(crate) use scheduler::Indexer;
 pub(crate) use storage::Segments;
-pub(crate) use texts::texts;
+pub(crate) use texts::{memory_text, texts};

@@ -20,8 +20,19 @@ use std::time::{Duration, Instant};
 /// Unindexed messages that are worth a segment.
 pub(super) const TAIL_TEXTS_MIN: i64 = 512;
 
+/// Unindexed messages up to which writers go first. A search analyses so many in about half a
+/// second, once: the analysed tail is cached.
+const TAIL_TEXTS_YIELD: i64 = 8_192;
+
 /// Unindexed messages at which writers wait.
 const TAIL_TEXTS_MAX: i64 = 32_768;
+
+/// A search that analysed more unindexed messages than this makes the next run urgent.
+const SEARCHED_TAIL_TEXTS_MAX: i64 = 2_048;
+
+/// Writers that committed nothing for this long have paused. Several times longer than a durable
+/// append takes, and shorter than a person or a model needs to answer.
+const WRITERS_PAUSE: Duration = Duration::from_millis(5);
 
 /// Longest wait of a writer.
 const WRITER_WAIT: Duration = Duration::from_secs(2);
@@ -51,12 +62,30 @@ pub(crate) struct StopWhen<'f> {
     pub(crate) is_enough: &'f dyn Fn() -> bool,
     /// Stop at the next step.
     pub(crate) stopped: &'f dyn Fn() -> bool,
+    pub(crate) priority: Priority<'f>,
+}
+
+impl<'f> StopWhen<'f> {
+    /// Stops when the tail is shorter than `leave`, or when `stopped` returns true.
+    pub(crate) fn tail_below(leave: i64, stopped: &'f dyn Fn() -> bool) -> StopWhen<'f> {
+        StopWhen { leave, is_enough: &|| false, stopped, priority: Priority::Index }
+    }
+}
+
+/// Who goes first if writers and the index compete for the processor and the disk.
+#[derive(Clone, Copy)]
+pub(crate) enum Priority<'f> {
+    /// The index, because somebody waits for it.
+    Index,
+    /// Writers, while the tail is no longer than `tail_max`. The function waits a moment and returns
+    /// whether writers were at work.
+    Writers { tail_max: i64, are_writing: &'f dyn Fn() -> bool },
 }
 
 impl Indexer {
     /// Extends the index; `on_reach` receives the last covered message.
     pub(crate) fn run(&self, until: StopWhen<'_>, on_reach: &mut dyn FnMut(i64)) -> Result<()> {
-        let StopWhen { leave, is_enough, stopped } = until;
+        let StopWhen { leave, is_enough, stopped, priority } = until;
         let choice = self.store.read(settings::embedder_in)?;
         let mut readers = [(); 2].map(|()| Reader::new(self.words.clone()));
         readers.iter_mut().for_each(|reader| reader.use_vectors(choice == EmbedderChoice::Static));
@@ -65,6 +94,15 @@ impl Indexer {
             on_reach(reach);
             if last - reach < leave.max(1) {
                 break;
+            }
+            if let Priority::Writers { tail_max, are_writing } = priority
+                && last - reach <= tail_max
+                && are_writing()
+            {
+                if is_enough() {
+                    return Ok(());
+                }
+                continue;
             }
             // A second reader only for a long backlog: otherwise the writers need the other core.
             let share = if last - reach > TWO_READERS_TAIL_TEXTS { 2 } else { 1 };
@@ -136,6 +174,9 @@ struct State {
     stalled_at: Option<i64>,
     /// A job to be queued first.
     job: Option<NewJob>,
+    /// Whether the run goes before writers, because somebody waits for it or a search had to
+    /// analyse a long tail.
+    is_urgent: bool,
 }
 
 impl Shared {
@@ -160,11 +201,31 @@ impl Shared {
                 tracing::info!(%error, "a rebuild of the text index could not be queued");
             }
         }
+        let are_writing = || self.are_writing(&folder.store);
+        let priority = Priority::Writers { tail_max: TAIL_TEXTS_YIELD, are_writing: &are_writing };
+        let until = StopWhen { priority, ..until };
         folder.run(until, &mut |reach| {
             let mut state = self.lock();
             state.reach = state.reach.max(reach);
             self.changed.notify_all();
         })
+    }
+
+    /// Lets the run, or the next one, go before writers.
+    fn make_urgent(&self, state: &mut State) {
+        state.is_urgent = true;
+        self.changed.notify_all();
+    }
+
+    /// Waits a moment and returns whether writers were at work, unless the run is urgent.
+    fn are_writing(&self, store: &Store) -> bool {
+        let writes = store.commit_stats().writes;
+        let is_patient =
+            |state: &mut State| !state.is_urgent && !self.stopped.load(Ordering::Relaxed);
+        let waited = self.changed.wait_timeout_while(self.lock(), WRITERS_PAUSE, is_patient);
+        let (state, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+        drop(state);
+        waited.timed_out() && (store.pending_writes() > 0 || store.commit_stats().writes != writes)
     }
 }
 
@@ -174,7 +235,10 @@ struct RunGuard<'s>(&'s Shared);
 
 impl Drop for RunGuard<'_> {
     fn drop(&mut self) {
-        self.0.lock().is_running = false;
+        let mut state = self.0.lock();
+        state.is_running = false;
+        state.is_urgent = false;
+        drop(state);
         self.0.changed.notify_all();
     }
 }
@@ -200,6 +264,16 @@ impl IndexScheduler {
         if waited.timed_out() && state.reach == reach {
             state.stalled_at = Some(reach);
         }
+    }
+
+    /// The same after a search, which had to analyse the tail.
+    pub(crate) fn request_after_search(&self, folder: &Indexer, last: i64) {
+        let mut state = self.shared.lock();
+        if last - state.reach > SEARCHED_TAIL_TEXTS_MAX {
+            self.shared.make_urgent(&mut state);
+        }
+        drop(state);
+        self.request_if_long(folder, last);
     }
 
     /// Queues a job without blocking the caller.
@@ -233,7 +307,8 @@ impl IndexScheduler {
                 return Ok(());
             }
         }
-        self.shared.extend(folder, StopWhen { leave: TAIL_TEXTS_MIN / 2, is_enough, stopped })
+        let until = StopWhen { is_enough, ..StopWhen::tail_below(TAIL_TEXTS_MIN / 2, stopped) };
+        self.shared.extend(folder, until)
     }
 
     /// Wakes the lane, or starts a thread if there is no lane or the lane has not responded for
@@ -255,8 +330,7 @@ impl IndexScheduler {
         let (shared, thread_folder) = (Arc::clone(&self.shared), folder.clone());
         let work = move || {
             let stopped = || shared.stopped.load(Ordering::Relaxed);
-            let until =
-                StopWhen { leave: TAIL_TEXTS_MIN / 2, is_enough: &|| false, stopped: &stopped };
+            let until = StopWhen::tail_below(TAIL_TEXTS_MIN / 2, &stopped);
             if let Err(error) = shared.extend(&thread_folder, until) {
                 // Searches read the unindexed tail, and the next append tries again.
                 tracing::warn!(%error, "the text index could not be extended");
@@ -277,7 +351,7 @@ impl IndexScheduler {
         let is_too_long = last - self.shared.lock().reach > TAIL_TEXTS_MAX;
         let has_run = Cell::new(!is_too_long);
         let stopped = || has_run.replace(true);
-        let until = StopWhen { leave: TAIL_TEXTS_MIN / 2, is_enough: &|| false, stopped: &stopped };
+        let until = StopWhen::tail_below(TAIL_TEXTS_MIN / 2, &stopped);
         if let Err(error) = self.shared.extend(folder, until) {
             tracing::warn!(%error, "the text index could not be extended");
         }
@@ -285,7 +359,10 @@ impl IndexScheduler {
 
     /// Waits until no run is in progress.
     pub(crate) fn wait(&self) {
-        let state = self.shared.lock();
+        let mut state = self.shared.lock();
+        if state.is_running {
+            self.shared.make_urgent(&mut state);
+        }
         drop(self.shared.changed.wait_while(state, |state| state.is_running));
     }
 }
@@ -298,5 +375,107 @@ impl Drop for IndexScheduler {
         if let Some(thread) = thread {
             drop(thread.join());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{NewMessage, NewSession, Oneiro, Options, Role, SessionId, SystemClock, Target};
+    use std::cell::RefCell;
+    use std::sync::mpsc;
+
+    const TAIL_TEXTS: i64 = 200;
+
+    /// A store with [`TAIL_TEXTS`] unindexed messages, and what extends its index.
+    fn store_with_tail() -> (tempfile::TempDir, Oneiro, Indexer) {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("store.db");
+        let target = Target::parse(&place.to_string_lossy(), None).unwrap();
+        let oneiro = Oneiro::open(&target, Options::default()).unwrap();
+        let id = SessionId::new("s").unwrap();
+        oneiro.sessions().create(NewSession::with_id(id.clone())).unwrap();
+        let message = |n| NewMessage::text(Role::User, format!("message {n}"));
+        oneiro.messages().append(&id, (0..TAIL_TEXTS).map(message).collect()).unwrap();
+        let clock = Arc::new(SystemClock);
+        let indexer = Indexer { store: oneiro.store().clone(), clock, words: None, embedder: None };
+        (folder, oneiro, indexer)
+    }
+
+    /// What was covered whenever the run waited for writers, and at its end. The writers pause when
+    /// it has waited `pause_after` times.
+    fn covered_at_waits(tail_max: i64, pause_after: usize) -> Vec<i64> {
+        let (_folder, _oneiro, indexer) = store_with_tail();
+        let covered = RefCell::new(Vec::new());
+        let note_covered = || covered.borrow_mut().push(indexer.tail().unwrap().0);
+        let are_writing = || {
+            note_covered();
+            covered.borrow().len() <= pause_after
+        };
+        let priority = Priority::Writers { tail_max, are_writing: &are_writing };
+        let until = StopWhen { priority, ..StopWhen::tail_below(1, &|| false) };
+        indexer.run(until, &mut |_| {}).unwrap();
+        note_covered();
+        covered.into_inner()
+    }
+
+    #[test]
+    fn a_run_covers_nothing_while_writers_are_at_work_and_everything_when_they_pause() {
+        assert_eq!(covered_at_waits(TAIL_TEXTS, 3), [0, 0, 0, 0, TAIL_TEXTS]);
+    }
+
+    #[test]
+    fn a_run_does_not_wait_for_writers_when_the_tail_is_too_long() {
+        assert_eq!(covered_at_waits(TAIL_TEXTS - 1, usize::MAX), [TAIL_TEXTS]);
+    }
+
+    #[test]
+    fn a_run_on_a_lane_moves_on_to_other_spaces_while_writers_are_at_work() {
+        let (_folder, _oneiro, indexer) = store_with_tail();
+        let slices = Cell::new(0);
+        let is_enough = || slices.replace(slices.get() + 1) == 2;
+        let priority = Priority::Writers { tail_max: TAIL_TEXTS, are_writing: &|| true };
+        let until =
+            StopWhen { priority, is_enough: &is_enough, ..StopWhen::tail_below(1, &|| false) };
+        indexer.run(until, &mut |_| {}).unwrap();
+        assert_eq!((slices.get(), indexer.tail().unwrap().0), (3, 0));
+    }
+
+    #[test]
+    fn writers_are_at_work_while_a_write_has_no_result_unless_the_run_is_urgent() {
+        let (_folder, oneiro, indexer) = store_with_tail();
+        let shared = Shared::default();
+        assert!(!shared.are_writing(&indexer.store));
+        let (started, is_started) = mpsc::channel();
+        let (release, is_released) = mpsc::channel::<()>();
+        let is_released = Mutex::new(is_released);
+        let store = oneiro.store().clone();
+        let writer = std::thread::spawn(move || {
+            store.write(move |_| {
+                started.send(()).unwrap();
+                is_released.lock().unwrap().recv().unwrap();
+                Ok(())
+            })
+        });
+        is_started.recv().unwrap();
+        assert!(shared.are_writing(&indexer.store));
+        shared.make_urgent(&mut shared.lock());
+        assert!(!shared.are_writing(&indexer.store));
+        release.send(()).unwrap();
+        writer.join().unwrap().unwrap();
+    }
+
+    #[test]
+    fn a_search_of_a_long_tail_makes_the_run_urgent_until_it_ends() {
+        let (_folder, _oneiro, indexer) = store_with_tail();
+        let scheduler = IndexScheduler::default();
+        // A run that waits for writers is in progress.
+        scheduler.shared.lock().is_running = true;
+        scheduler.request_after_search(&indexer, SEARCHED_TAIL_TEXTS_MAX);
+        assert!(!scheduler.shared.lock().is_urgent);
+        scheduler.request_after_search(&indexer, SEARCHED_TAIL_TEXTS_MAX + 1);
+        assert!(scheduler.shared.lock().is_urgent);
+        drop(RunGuard(&scheduler.shared));
+        assert!(!scheduler.shared.lock().is_urgent);
     }
 }

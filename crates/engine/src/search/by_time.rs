@@ -8,7 +8,6 @@ use super::query_terms::QueryTerms;
 use super::run::SearchRun;
 use super::scope::Scope;
 use oneiro_model::{Result, Sort};
-use oneiro_store::message_rows;
 use rustc_hash::FxHashMap;
 
 /// Messages of one minute that are sorted by exact time; beyond that, they keep their stored order.
@@ -63,7 +62,7 @@ impl SearchRun<'_, '_> {
             let (some, rest) = left.split_at(whole_minutes(left));
             left = rest;
             let seqs: Vec<i64> = some.iter().map(|(_, _, seq)| *seq).collect();
-            let mut rows = message_rows::by_ids(self.tx, &seqs)?;
+            let mut rows = scope.rows.by_numbers(self.tx, &seqs)?;
             rows.retain(|said| scope.holds(said));
             rows.sort_by_cached_key(|said| {
                 (

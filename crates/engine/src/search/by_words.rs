@@ -1,12 +1,16 @@
 //! Exact search: messages that match the whole query, ranked by BM25 alone, as users of a full-text
 //! index expect.
 
+use super::all_words::messages_with_all;
 use super::doc_set::DocSet;
 use super::hits::Ranked;
-use super::posting_scores::PostingScores;
+use super::matcher::Matcher;
+use super::posting_scores::{PostingScores, SearchLimits};
+use super::query_terms::QueryTerms;
 use super::run::SearchRun;
 use super::scope::Scope;
-use oneiro_model::{Result, searchable};
+use oneiro_index::Reader;
+use oneiro_model::{Result, Sort, searchable};
 use oneiro_store::message_rows::{self, MessageRow};
 use oneiro_text::Analyzer;
 use rustc_hash::FxHashMap;
@@ -17,59 +21,127 @@ const EXTRA_ROWS: usize = 4;
 /// Newest messages whose texts are read to count words with a prefix.
 const PREFIX_READ_MESSAGES: usize = 256;
 
-/// Word scores of messages.
-#[derive(Clone, Copy)]
-pub(super) struct WordScores<'w> {
-    pub(super) scope: &'w Scope,
-    /// Scores by the postings of whole words.
-    pub(super) matches: &'w PostingScores,
-    /// Prefixes of the query, which the postings do not count.
-    pub(super) prefixes: &'w [String],
+/// What an exact search needs.
+pub(super) struct ExactSearch<'e> {
+    pub(super) query_terms: &'e mut QueryTerms,
+    pub(super) matches: &'e mut PostingScores,
+    pub(super) scope: &'e Scope,
+    pub(super) limits: SearchLimits,
 }
 
+/// What an exact search found.
+pub(super) struct ExactMatches {
+    pub(super) ranked: Vec<Ranked>,
+    /// The message at which reading texts stopped, if it stopped before the end.
+    pub(super) stopped: Option<i64>,
+}
+
+/// A message and the part of its score that the postings give.
+type Scored = (u32, f32);
+
+/// Whether a message is of low priority, its score and its id.
+type Rank = (bool, f32, i64);
+
 impl SearchRun<'_, '_> {
-    /// The messages of a set by score; of equals the oldest first.
-    pub(super) fn by_words(
+    /// The messages that match an exact query, by score or by time.
+    pub(super) fn exact(
         &self,
-        set: &DocSet,
-        scores_of_words: WordScores<'_>,
-        analyzer: &mut Analyzer,
-    ) -> Result<Vec<Ranked>> {
-        let scope = scores_of_words.scope;
-        let low_priority_sessions = self.low_priority_sessions()?;
+        expr: &Matcher,
+        exact: ExactSearch<'_>,
+        reader: &mut Reader,
+    ) -> Result<ExactMatches> {
+        let ExactSearch { query_terms, matches, scope, limits } = exact;
+        let sort = self.asked.request.sort;
+        if let Some(words) = expr.all_words() {
+            let found = messages_with_all(self.view, &words, query_terms)?;
+            let found = found.into_iter().rev().map(|doc| (doc.first, doc.score)).collect();
+            let ranked = match sort {
+                Sort::Relevance => self.by_words(self.ranks(found, scope)?, scope)?,
+                sort => self.by_time(scope, &self.doc_set(&found), sort)?,
+            };
+            return Ok(ExactMatches { ranked, stopped: None });
+        }
+        let within = self.within(expr, scope, reader)?;
+        let set = within.set.unwrap_or_else(|| DocSet::all(self.view.docs()));
+        let ranked = match sort {
+            Sort::Relevance => {
+                matches.read(self.view, query_terms, limits)?;
+                let mut ranks = self.ranks(self.scored(&set, matches), scope)?;
+                let (mut patterns, mut prefixes) = (Vec::new(), Vec::new());
+                expr.patterns(&mut patterns, &mut prefixes);
+                if !prefixes.is_empty() {
+                    self.add_prefixes(&mut ranks, &prefixes, &mut reader.analyzer)?;
+                }
+                self.by_words(ranks, scope)?
+            }
+            sort => self.by_time(scope, &set, sort)?,
+        };
+        Ok(ExactMatches { ranked, stopped: within.stopped })
+    }
+
+    fn doc_set(&self, found: &[Scored]) -> DocSet {
+        let mut set = DocSet::none(self.view.docs());
+        found.iter().for_each(|(first, _)| set.insert(*first));
+        set
+    }
+
+    /// The messages of a set with the scores of their words, newest first.
+    fn scored(&self, set: &DocSet, matches: &PostingScores) -> Vec<Scored> {
         let mut scores: FxHashMap<u32, f32> = FxHashMap::default();
-        for doc in scores_of_words.matches.touched() {
+        for doc in matches.touched() {
             let first = self.view.first_chunk(*doc);
             if set.has(first) {
                 let best = scores.entry(first).or_insert(0.0);
-                *best = best.max(scores_of_words.matches.score(*doc));
+                *best = best.max(matches.score(*doc));
             }
         }
-        let mut docs: Vec<(bool, f32, i64)> = set
-            .newest_first()
-            .filter_map(|doc| {
-                let found = self.view.doc(doc)?;
-                let is_first = self.view.first_chunk(doc) == doc;
-                let score =
-                    scores.get(&doc).copied().unwrap_or(0.0) * bm25_weight_once(found.words.into());
-                let page_start = (low_priority_sessions.contains(&found.session), score, found.seq);
-                (is_first && scope.allows(&found, doc)).then_some(page_start)
-            })
-            .collect();
-        if !scores_of_words.prefixes.is_empty() {
-            let newest: Vec<i64> =
-                docs.iter().take(PREFIX_READ_MESSAGES).map(|(_, _, seq)| *seq).collect();
-            let matched = self.matched(&newest, scores_of_words.prefixes, analyzer)?;
-            for (_, score, seq) in &mut docs {
-                *score += matched.get(seq).copied().unwrap_or(0.0);
-            }
+        let firsts = set.newest_first().filter(|doc| self.view.first_chunk(*doc) == *doc);
+        firsts.map(|doc| (doc, scores.get(&doc).copied().unwrap_or(0.0))).collect()
+    }
+
+    /// What the messages in scope are ranked by.
+    fn ranks(&self, found: Vec<Scored>, scope: &Scope) -> Result<Vec<Rank>> {
+        let low_priority_sessions = self.low_priority_sessions()?;
+        let rank = |(doc, score): Scored| {
+            let found = self.view.doc(doc)?;
+            let score = score * bm25_weight_once(found.words.into());
+            let rank = (low_priority_sessions.contains(&found.session), score, found.seq);
+            scope.allows(&found, doc).then_some(rank)
+        };
+        Ok(found.into_iter().filter_map(rank).collect())
+    }
+
+    /// Counts the words with a prefix, which the postings do not count, in the first messages.
+    fn add_prefixes(
+        &self,
+        ranks: &mut [Rank],
+        prefixes: &[String],
+        analyzer: &mut Analyzer,
+    ) -> Result<()> {
+        let newest: Vec<i64> =
+            ranks.iter().take(PREFIX_READ_MESSAGES).map(|(_, _, seq)| *seq).collect();
+        let matched = self.matched(&newest, prefixes, analyzer)?;
+        for (_, score, seq) in ranks {
+            *score += matched.get(seq).copied().unwrap_or(0.0);
         }
-        docs.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)).then(a.2.cmp(&b.2)));
+        Ok(())
+    }
+
+    /// Messages by rank; of equals the oldest first.
+    fn by_words(&self, mut ranks: Vec<Rank>, scope: &Scope) -> Result<Vec<Ranked>> {
+        let order =
+            |a: &Rank, b: &Rank| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)).then(a.2.cmp(&b.2));
         let mut ranked = Vec::new();
-        for some in docs.chunks(self.wanted() + EXTRA_ROWS) {
-            if self.page_is_full(&ranked)? {
-                break;
+        let mut left = ranks.as_mut_slice();
+        while !left.is_empty() && !self.page_is_full(&ranked)? {
+            // Sorting everything would take longer than finding it.
+            let size = left.len().min(self.wanted() + EXTRA_ROWS);
+            if size < left.len() {
+                left.select_nth_unstable_by(size - 1, order);
             }
+            let (some, rest) = left.split_at_mut(size);
+            left = rest;
+            some.sort_unstable_by(order);
             let seqs: Vec<i64> = some.iter().map(|(_, _, seq)| *seq).collect();
             let rows =
                 message_rows::by_ids(self.tx, &seqs)?.into_iter().map(|said| (said.seq, said));

@@ -3,13 +3,14 @@
 
 use super::doc_set::DocSet;
 use super::features::{
-    CONTEXT, Features, NEIGHBOURS, date_score, length, length_discount, similarity_in_context,
+    CONTEXT, Features, NEIGHBOURS, REPLY_WORDS_MAX, RoleFeatures, date_score, decision, length,
+    length_discount, similarity_in_context,
 };
 use super::posting_scores::{PostingScores, SearchLimits};
 use super::query_terms::{QUERY_WORDS_MAX, QueryTerms};
 use super::scope::Scope;
 use super::top_k::{TopK, top_k};
-use oneiro_index::{View, cosine, distance, scan};
+use oneiro_index::{Doc, View, cosine, distance, role, scan};
 use rustc_hash::FxHashMap;
 
 /// Candidates by words.
@@ -29,6 +30,19 @@ const NEIGHBOUR_SOURCES: usize = 100;
 
 /// How many documents are scanned to find a neighbour in the same session.
 pub(super) const NEIGHBOUR_SCAN_DOCS: usize = 48;
+
+/// How many documents are scanned for the message that began an exchange.
+const EXCHANGE_SCAN_DOCS: usize = 48;
+
+/// The best sessions by words, and the messages on each side of their best one, that become
+/// candidates.
+const BEST_SESSIONS: usize = 3;
+const SESSION_DOCS: usize = 20;
+const SESSION_SCAN_DOCS: usize = 96;
+
+/// Chunks of one message with equal scores that become candidates. A log that repeats a line a
+/// hundred times must not take every place.
+const EQUAL_CHUNKS_MAX: u8 = 3;
 
 /// Documents to each side of a candidate that count as its conversation.
 const CONVERSATION_DOCS: u32 = 96;
@@ -61,6 +75,8 @@ pub(super) struct Candidate {
     pub(super) is_named: bool,
     /// The share of the query's word weight that its session covers.
     pub(super) conversation: f32,
+    /// How far the message that began its exchange covers the query, less for what does not end it.
+    pub(super) exchange: f32,
     /// The cheap score.
     pub(super) score: f32,
     pub(super) origin: Origin,
@@ -77,6 +93,22 @@ pub(super) struct CandidateSearch<'h> {
     /// Whether every document is in scope.
     pub(super) is_unfiltered: bool,
     pub(super) limits: SearchLimits,
+}
+
+/// The best score of each message and how many of its chunks have it.
+#[derive(Default)]
+struct RepeatedChunks(FxHashMap<u32, (f32, u8)>);
+
+impl RepeatedChunks {
+    /// Whether a chunk adds something to the chunks of its message that were seen before.
+    fn is_new(&mut self, message: u32, score: f32) -> bool {
+        let (best, count) = self.0.entry(message).or_insert((score, 0));
+        if score > *best {
+            (*best, *count) = (score, 0);
+        }
+        *count = count.saturating_add(1);
+        *count <= EQUAL_CHUNKS_MAX
+    }
 }
 
 impl CandidateSearch<'_> {
@@ -100,7 +132,18 @@ impl CandidateSearch<'_> {
         for doc in self.by_date(limit(DATE_CANDIDATES)) {
             found.entry(doc).or_default().date = true;
         }
+        for doc in self.best_sessions(&by_words) {
+            for step in [-1, 1] {
+                let around = self.view.nearby(doc, step, SESSION_SCAN_DOCS).take(SESSION_DOCS);
+                for near in around.filter(|near| self.allows(*near)) {
+                    found.entry(near).or_default().neighbour = true;
+                }
+            }
+        }
         for (_, doc) in by_words.iter().take(limit(NEIGHBOUR_SOURCES)) {
+            if let Some(answer) = self.answer(*doc).filter(|answer| self.allows(*answer)) {
+                found.entry(answer).or_default().neighbour = true;
+            }
             for step in [-1, 1] {
                 for near in self.view.nearby(*doc, step, NEIGHBOUR_SCAN_DOCS).take(2) {
                     if self.allows(near) {
@@ -110,6 +153,25 @@ impl CandidateSearch<'_> {
             }
         }
         self.score(found)
+    }
+
+    /// The best document of each of the best sessions. What was decided or corrected there may have
+    /// none of the words.
+    fn best_sessions(&self, by_words: &[(f32, u32)]) -> Vec<u32> {
+        let mut sessions: Vec<i64> = Vec::new();
+        let mut best = Vec::new();
+        // Keywords are required, and a hit without any is left out.
+        if self.query_terms.is_keywords {
+            return best;
+        }
+        for (_, doc) in by_words.iter().take(NEIGHBOUR_SOURCES) {
+            let Some(session) = self.view.session(*doc) else { continue };
+            if best.len() < BEST_SESSIONS && !sessions.contains(&session) {
+                sessions.push(session);
+                best.push(*doc);
+            }
+        }
+        best
     }
 
     fn allows(&self, doc: u32) -> bool {
@@ -129,9 +191,13 @@ impl CandidateSearch<'_> {
             return self.best_per_session(allowed.map(|doc| (score(doc), doc)).collect(), limit);
         }
         let mut best = TopK::new(limit);
+        let mut repeated = RepeatedChunks::default();
         for doc in touched {
             let score = score(doc);
-            if best.would_enter(score) && self.allows(doc) {
+            if best.would_enter(score)
+                && repeated.is_new(self.view.first_chunk(doc), score)
+                && self.allows(doc)
+            {
                 best.insert(score, doc);
             }
         }
@@ -155,6 +221,14 @@ impl CandidateSearch<'_> {
 
     fn by_vector(&self, limit: usize) -> Vec<u32> {
         let Some((_, bits)) = &self.query_terms.vector else { return Vec::new() };
+        if let Some(docs) = &self.scope.docs {
+            let far = |doc: u32| {
+                let known = self.view.bits(doc).filter(|vector| **vector != [0; 4]);
+                known.map(|vector| (-(distance(bits, vector) as f32), doc))
+            };
+            let near = docs.iter().filter(|doc| self.allows(**doc)).filter_map(|doc| far(*doc));
+            return top_k(near, limit).into_iter().map(|(_, doc)| doc).collect();
+        }
         let is_some_of_each = self.limits.per_session != usize::MAX;
         let mut all = Vec::new();
         let mut best = TopK::new(limit);
@@ -222,6 +296,7 @@ impl CandidateSearch<'_> {
                 context: 0.0,
                 is_named: self.matches.is_named(first),
                 conversation: 0.0,
+                exchange: 0.0,
                 score: 0.0,
                 origin,
             };
@@ -248,7 +323,21 @@ impl CandidateSearch<'_> {
             candidate.context = self.context(candidate.doc, doc.words);
             let similarity = similarity_in_context(own, candidate.context);
             candidate.conversation = covered.get(&candidate.session).copied().unwrap_or(0.0);
+            candidate.exchange = self.exchange(candidate.doc, &doc);
+            let role = RoleFeatures::of(
+                self.query_terms.question.preferred,
+                doc.role,
+                usize::from(doc.words),
+            );
             let features = Features {
+                person: role.person,
+                assistant: role.assistant,
+                conclusion: role.conclusion,
+                output: role.output,
+                printed: role.printed,
+                exchange: candidate.exchange,
+                replies: self.replies(candidate.doc, &doc),
+                decision: decision(&self.query_terms.question, doc.role),
                 coverage: candidate.coverage,
                 similarity,
                 session,
@@ -278,13 +367,55 @@ impl CandidateSearch<'_> {
                 }
             }
         }
-        let total = self.query_terms.total_weight();
-        let words = || self.query_terms.words.iter().enumerate();
-        let covered = |mask: u16| {
-            let matched = words().filter(|(at, _)| mask >> at & 1 == 1);
-            matched.map(|(_, word)| word.weight).sum::<f32>() / total
+        masks.into_iter().map(|(session, mask)| (session, self.mask_weight(mask))).collect()
+    }
+
+    /// The message that ends the exchange that a user's message began, if it is not a neighbour.
+    fn answer(&self, doc: u32) -> Option<u32> {
+        let role = |at: u32| self.view.doc(at).map(|doc| doc.role);
+        if role(doc) != Some(role::USER) {
+            return None;
+        }
+        let after = self.view.nearby(doc, 1, EXCHANGE_SCAN_DOCS);
+        let exchange = after.take_while(|at| role(*at) != Some(role::USER));
+        exchange.filter(|at| role(*at) == Some(role::ASSISTANT)).last()
+    }
+
+    /// How far the user's message that began the exchange of an assistant's or a tool's message
+    /// covers the query. The message that ends the exchange answers it; the ones on the way less.
+    fn exchange(&self, doc: u32, here: &Doc) -> f32 {
+        let share = match here.role {
+            role::ASSISTANT => {
+                let next = self.view.nearby(doc, 1, EXCHANGE_SCAN_DOCS).next();
+                let next = next.and_then(|next| self.view.doc(next));
+                if next.is_none_or(|next| next.role == role::USER) { 1.0 } else { 0.5 }
+            }
+            role::TOOL => 0.25,
+            _ => return 0.0,
         };
-        masks.into_iter().map(|(session, mask)| (session, covered(mask))).collect()
+        let mut before = self.view.nearby(doc, -1, EXCHANGE_SCAN_DOCS);
+        let is_user = |at: &u32| self.view.doc(*at).is_some_and(|doc| doc.role == role::USER);
+        let Some(question) = before.find(is_user) else { return 0.0 };
+        share * self.mask_weight(self.message_mask(self.view.first_chunk(question)))
+    }
+
+    /// How far the assistant's message that a user's short message replies to covers the query.
+    fn replies(&self, doc: u32, here: &Doc) -> f32 {
+        if here.role != role::USER || usize::from(here.words) > REPLY_WORDS_MAX {
+            return 0.0;
+        }
+        let previous = self.view.nearby(doc, -1, NEIGHBOUR_SCAN_DOCS).next();
+        let is_assistant =
+            |at: &u32| self.view.doc(*at).is_some_and(|doc| doc.role == role::ASSISTANT);
+        let Some(previous) = previous.filter(is_assistant) else { return 0.0 };
+        self.mask_weight(self.message_mask(self.view.first_chunk(previous)))
+    }
+
+    /// The share of the query's word weight that a mask has.
+    fn mask_weight(&self, mask: u16) -> f32 {
+        let words = self.query_terms.words.iter().enumerate();
+        let matched = words.filter(|(at, _)| mask >> at & 1 == 1);
+        matched.map(|(_, word)| word.weight).sum::<f32>() / self.query_terms.total_weight()
     }
 
     /// The similarity of a document, estimated from vector signs.

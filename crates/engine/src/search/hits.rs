@@ -1,19 +1,28 @@
 //! Turns ranked messages into an answer: one page of hits with snippets, neighbours and traces.
 
+use super::confidence::AskedWords;
+use super::features::Features;
 use super::matcher::Matcher;
 use super::page_start::PageStart;
 use super::query_terms::QueryTerms;
+use super::reading::WordMatches;
+use super::rows::FoundEntry;
 use super::run::SearchInput;
 use super::scorer::Scored;
 use super::snippet::{self, HighlightTerms};
+use crate::index::texts;
+use crate::notes::blocked_entries;
+use oneiro_index::Source as _;
 use oneiro_model::{
-    Expr, Found, Hit, HitKind, MessageId, Neighbour, Result, SearchRequest, SessionId, Tier, Trace,
-    TracePart, TraceWord, searchable, searchable_split,
+    AskedMemories, Expr, Found, Hit, HitKind, Memory, MemoryHit, MessageId, Neighbour, NoteHit,
+    NoteName, Result, SearchRequest, SessionId, Tier, Trace, TracePart, TraceWord, searchable,
+    searchable_split,
 };
 use oneiro_store::message_rows::{self, MessageRow};
 use oneiro_store::{Tx, lineage, sessions};
 use oneiro_text::{Analyzer, Phrase};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ops::Range;
 
@@ -26,6 +35,10 @@ pub(super) struct Ranked {
     pub(super) trace: Option<TraceData>,
     pub(super) chunk: Option<Range<usize>>,
     pub(super) said: Option<MessageRow>,
+    /// The memory, if it is one.
+    pub(super) memory: Option<Box<Memory>>,
+    /// The entry of a note, if it is one.
+    pub(super) note: Option<Box<FoundEntry>>,
 }
 
 impl Ranked {
@@ -39,6 +52,8 @@ impl Ranked {
             trace: None,
             chunk: None,
             said: Some(said),
+            memory: None,
+            note: None,
         }
     }
 }
@@ -48,6 +63,9 @@ pub(super) struct TraceData {
     parts: Vec<(&'static str, f32, f32)>,
     matched: Vec<f32>,
     from: Vec<&'static str>,
+    /// What the confidence of the answer is measured by.
+    pub(super) features: Features,
+    pub(super) own: WordMatches,
 }
 
 impl TraceData {
@@ -69,6 +87,8 @@ impl TraceData {
             parts,
             matched: scored.matched.to_vec(),
             from: all.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect(),
+            features: scored.features,
+            own: scored.own,
         }
     }
 }
@@ -79,12 +99,16 @@ pub(super) struct Answer<'a, 'c> {
     request: &'a SearchRequest,
     terms: Vec<String>,
     weights: Vec<(String, f32)>,
+    words: AskedWords,
     prefixes: Vec<String>,
     phrases: Vec<Phrase>,
     patterns: Vec<regex::Regex>,
     stopped: Option<i64>,
+    notes: Vec<String>,
     truncated: bool,
     sessions: FxHashMap<i64, Option<(SessionId, Option<String>)>>,
+    /// Placeholders of the blocked entries of each note, by handle.
+    blocked: HashMap<NoteName, HashMap<String, String>>,
 }
 
 impl<'a, 'c> Answer<'a, 'c> {
@@ -99,12 +123,15 @@ impl<'a, 'c> Answer<'a, 'c> {
             request: input.request,
             terms: Vec::new(),
             weights: Vec::new(),
+            words: AskedWords::default(),
             prefixes: Vec::new(),
             phrases: Vec::new(),
             patterns: Vec::new(),
             stopped: None,
+            notes: Vec::new(),
             truncated: input.query.truncated,
             sessions: FxHashMap::default(),
+            blocked: HashMap::new(),
         };
         if let Some(expr) = expr {
             expr.patterns(&mut answer.patterns, &mut answer.prefixes);
@@ -123,14 +150,23 @@ impl<'a, 'c> Answer<'a, 'c> {
             query_terms.words.iter().map(|word| (word.text.clone(), word.weight)).collect();
     }
 
-    /// Sets the message at which reading texts stopped.
-    pub(super) fn set_scan_end(&mut self, stopped: Option<i64>) {
-        self.stopped = stopped;
+    /// Sets the words that the confidence of the answer is measured by.
+    pub(super) fn asks(&mut self, query_terms: &QueryTerms) {
+        self.words = AskedWords::of(query_terms);
     }
 
-    /// An answer without hits.
-    pub(super) fn empty(&self, note: &str) -> Found {
-        Found { note: Some(note.to_owned()), ..Found::default() }
+    /// Records where reading texts stopped; of several places, the first that was not read.
+    pub(super) fn add_scan_end(&mut self, stopped: Option<i64>) {
+        self.stopped = self.stopped.max(stopped);
+    }
+
+    pub(super) fn has_scan_end(&self) -> bool {
+        self.stopped.is_some()
+    }
+
+    /// Adds something that the caller should know.
+    pub(super) fn add_note(&mut self, note: Option<String>) {
+        self.notes.extend(note);
     }
 
     /// Builds the requested page of hits.
@@ -139,6 +175,8 @@ impl<'a, 'c> Answer<'a, 'c> {
         mut ranked: Vec<Ranked>,
         analyzer: &mut Analyzer,
     ) -> Result<Found> {
+        let (found, evidence) = self.words.confidence(&ranked.iter().collect::<Vec<_>>());
+        let asked_for = self.asked_memories(&ranked);
         if self.request.one_per_lineage {
             self.best_of_each_lineage(&mut ranked)?;
         }
@@ -148,7 +186,7 @@ impl<'a, 'c> Answer<'a, 'c> {
         let page: Vec<Ranked> = ranked.into_iter().skip(offset).take(self.request.limit).collect();
         let last = match page_start.last {
             Some(last) => last,
-            None => message_rows::last_id(self.tx)?,
+            None => texts(self.tx).last()?,
         };
         let next = match (more, self.stopped) {
             (true, _) => Some(PageStart { offset: offset + page.len(), ..page_start }),
@@ -158,20 +196,48 @@ impl<'a, 'c> Answer<'a, 'c> {
             (false, None) => None,
         };
         let next = next.map(|page_start| page_start.cursor(last));
-        let mut hits = Vec::with_capacity(page.len());
-        for one in page {
-            hits.extend(self.hit(one, analyzer)?);
-        }
+        let tier = page.first().map(|one| one.tier);
+        let (mut hits, mut memories) = (Vec::with_capacity(page.len()), Vec::new());
         let mut notes = Vec::new();
+        for mut one in page {
+            match (one.memory.take(), one.note.take()) {
+                (Some(memory), _) => {
+                    let hit = self.memory_hit(one, *memory, analyzer);
+                    memories.push(MemoryHit { messages_before: hits.len(), ..hit });
+                }
+                (None, Some(entry)) => {
+                    let hit = self.note_hit(one, *entry, analyzer)?;
+                    notes.push(NoteHit { others_before: hits.len() + memories.len(), ..hit });
+                }
+                (None, None) => hits.extend(self.hit(one, analyzer)?),
+            }
+        }
+        let mut remarks = std::mem::take(&mut self.notes);
+        let mut add = |remark: &str| remarks.push(remark.to_owned());
         if self.stopped.is_some() {
-            notes.push("only part of the messages was read for this pattern: go on with `next`");
+            add("only part of the messages was read for this pattern: go on with `next`");
         }
         if self.truncated {
-            notes.push("only the first 512 terms of the query count");
+            add("only the first 512 terms of the query count");
         }
-        let note = (!notes.is_empty()).then(|| notes.join("; "));
-        let tier = hits.first().map(|hit: &Hit| hit.tier);
-        Ok(Found { tier, summaries: Vec::new(), hits, next, note })
+        let note = (!remarks.is_empty()).then(|| remarks.join("; "));
+        let part = |(name, value, added)| TracePart {
+            name,
+            value: f64::from(value),
+            added: f64::from(added),
+        };
+        let evidence = evidence.filter(|_| self.request.explain);
+        let evidence = evidence.iter().flat_map(|evidence| evidence.parts()).map(part).collect();
+        let summaries = Vec::new();
+        Ok(Found { found, evidence, tier, summaries, memories, asked_for, notes, hits, next, note })
+    }
+
+    /// The memories among the hits, as an answer of their own.
+    fn asked_memories(&self, ranked: &[Ranked]) -> AskedMemories {
+        let own: Vec<&Ranked> = ranked.iter().filter(|one| one.memory.is_some()).collect();
+        let (found, _) = self.words.confidence(&own);
+        let memories = own.iter().filter_map(|one| one.memory.as_deref().cloned());
+        AskedMemories { memories: memories.take(self.request.limit).collect(), found }
     }
 
     /// The id and the project of a session.
@@ -206,14 +272,7 @@ impl<'a, 'c> Answer<'a, 'c> {
             },
         };
         let text = searchable(&said.role, &said.body);
-        let chunk = ranked.chunk.unwrap_or(0..text.len());
-        let wanted = HighlightTerms {
-            terms: &self.terms,
-            prefixes: &self.prefixes,
-            phrases: &self.phrases,
-            patterns: &self.patterns,
-        };
-        let (snippet, highlights) = snippet::snippet(analyzer, &text, &chunk, &wanted);
+        let (snippet, highlights) = self.snippet(&text, ranked.chunk, analyzer);
         let neighbours = self.neighbours(&said)?;
         let trace =
             ranked.trace.filter(|_| self.request.explain).map(|trace_data| self.trace(trace_data));
@@ -233,6 +292,84 @@ impl<'a, 'c> Answer<'a, 'c> {
             neighbours,
             trace,
         }))
+    }
+
+    fn memory_hit(&self, ranked: Ranked, memory: Memory, analyzer: &mut Analyzer) -> MemoryHit {
+        // The words that people ask by stand after the statement, and are not shown.
+        let end = memory.content.len();
+        let chunk = ranked.chunk.map(|chunk| chunk.start.min(end)..chunk.end.min(end));
+        let (snippet, highlights) = self.snippet(&memory.content, chunk, analyzer);
+        let trace = ranked.trace.filter(|_| self.request.explain);
+        MemoryHit {
+            kind: HitKind::Memory,
+            id: memory.id,
+            memory_kind: memory.kind,
+            subject: memory.subject,
+            content: memory.content,
+            status: memory.status,
+            trust: memory.trust,
+            confidence: memory.confidence,
+            project: memory.project,
+            valid_from: memory.valid_from,
+            valid_until: memory.valid_until,
+            superseded_by: memory.superseded_by,
+            suspended_by: memory.suspended_by,
+            score: f64::from(ranked.score),
+            tier: ranked.tier,
+            snippet,
+            highlights,
+            at: memory.created_at,
+            trace: trace.map(|trace| self.trace(trace)),
+            messages_before: 0,
+        }
+    }
+
+    /// An entry of a note; one that the injection scan blocks is a placeholder.
+    fn note_hit(
+        &mut self,
+        ranked: Ranked,
+        FoundEntry { entry, is_generated }: FoundEntry,
+        analyzer: &mut Analyzer,
+    ) -> Result<NoteHit> {
+        if !self.blocked.contains_key(&entry.name) {
+            let blocked = blocked_entries(self.tx, &entry.name)?;
+            self.blocked.insert(entry.name.clone(), blocked);
+        }
+        let blocked = self.blocked.get(&entry.name).and_then(|it| it.get(&entry.handle));
+        let (snippet, highlights) = match blocked {
+            Some(placeholder) => (placeholder.clone(), Vec::new()),
+            None => self.snippet(&entry.text, ranked.chunk, analyzer),
+        };
+        let trace = ranked.trace.filter(|_| self.request.explain);
+        Ok(NoteHit {
+            kind: HitKind::Note,
+            id: format!("{}#{}", entry.name, entry.handle),
+            generated: is_generated,
+            note: entry.name,
+            score: f64::from(ranked.score),
+            tier: ranked.tier,
+            snippet,
+            highlights,
+            at: entry.at,
+            trace: trace.map(|trace| self.trace(trace)),
+            others_before: 0,
+        })
+    }
+
+    /// The part of a text that matters, and what in it met the query.
+    fn snippet(
+        &self,
+        text: &str,
+        chunk: Option<Range<usize>>,
+        analyzer: &mut Analyzer,
+    ) -> (String, Vec<(usize, usize)>) {
+        let wanted = HighlightTerms {
+            terms: &self.terms,
+            prefixes: &self.prefixes,
+            phrases: &self.phrases,
+            patterns: &self.patterns,
+        };
+        snippet::snippet(analyzer, text, &chunk.unwrap_or(0..text.len()), &wanted)
     }
 
     fn trace(&self, trace_data: TraceData) -> Trace {

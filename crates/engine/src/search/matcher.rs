@@ -15,9 +15,8 @@ const PATTERN_BYTES: usize = 1 << 20;
 
 /// A compiled query.
 pub(super) enum Matcher {
-    /// For every word, its alternative forms; a form is a list of terms and whether all of them
-    /// must occur.
-    Words(Vec<Vec<(Vec<String>, bool)>>),
+    /// For every word, its alternative forms.
+    Words(Vec<Vec<WordForm>>),
     Phrase {
         phrase: Phrase,
         words: Box<Matcher>,
@@ -29,6 +28,13 @@ pub(super) enum Matcher {
     All(Vec<Matcher>),
     Any(Vec<Matcher>),
     Not(Box<Matcher>),
+}
+
+/// A form of a word as the index knows it.
+pub(super) struct WordForm {
+    pub(super) terms: Vec<String>,
+    /// Whether all of the terms must occur, or any one.
+    pub(super) needs_all: bool,
 }
 
 /// Which forms of a word match.
@@ -98,15 +104,29 @@ impl Matcher {
     fn words(text: &str, analyzer: &mut Analyzer, forms: WordForms) -> Matcher {
         let words = analyzer.query_words(text);
         let one = |word: oneiro_text::QueryWord| {
-            let mut found = vec![(word.terms, word.all)];
+            let mut found = vec![WordForm { terms: word.terms, needs_all: word.all }];
             // In scripts without spaces a word is indexed only by its character pairs.
             if !word.parts.is_empty() && (forms == WordForms::Any || !word.norm.is_ascii()) {
                 let parts = word.parts.into_iter().flat_map(|part| part.terms.into_iter().next());
-                found.push((parts.collect(), true));
+                found.push(WordForm { terms: parts.collect(), needs_all: true });
             }
             found
         };
         Matcher::Words(words.into_iter().map(one).collect())
+    }
+
+    /// The words of a query that consists of words alone, all of which must occur.
+    pub(super) fn all_words(&self) -> Option<Vec<&[WordForm]>> {
+        match self {
+            Matcher::Words(words) if !words.is_empty() => {
+                Some(words.iter().map(Vec::as_slice).collect())
+            }
+            Matcher::All(list) if !list.is_empty() => {
+                let words = list.iter().map(Matcher::all_words).collect::<Option<Vec<_>>>()?;
+                Some(words.concat())
+            }
+            _ => None,
+        }
     }
 
     /// Whether the index alone cannot decide, so that the text must be read.
@@ -162,8 +182,8 @@ impl Matcher {
                 let mut all = DocSet::all(docs);
                 for forms in words {
                     let mut any = DocSet::none(docs);
-                    for (terms, needs_all) in forms {
-                        any.or(&with_terms(view, terms, *needs_all)?);
+                    for form in forms {
+                        any.or(&with_terms(view, &form.terms, form.needs_all)?);
                     }
                     all.and(&any);
                 }
@@ -247,9 +267,9 @@ impl Matcher {
     fn holds(&self, read: &Read<'_>) -> bool {
         match self {
             Matcher::Words(words) => words.iter().all(|forms| {
-                forms.iter().any(|(terms, all)| {
-                    let mut has = terms.iter().map(|term| read.terms.contains(term.as_str()));
-                    if *all { has.all(|has| has) } else { has.any(|has| has) }
+                forms.iter().any(|form| {
+                    let mut has = form.terms.iter().map(|term| read.terms.contains(term.as_str()));
+                    if form.needs_all { has.all(|has| has) } else { has.any(|has| has) }
                 })
             }),
             Matcher::Phrase { phrase, .. } => phrase.find(read.text).is_some(),

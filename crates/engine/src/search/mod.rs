@@ -4,19 +4,27 @@
 //! not indexed yet (`candidates`), are scored on their texts (`scorer`, `features`), and become a
 //! page of hits (`hits`). Both database engines rank alike, and every hit can explain its score.
 
+mod all_words;
 mod by_time;
 mod by_words;
 mod candidates;
+mod confidence;
 mod conversations;
 mod doc_set;
 mod features;
 mod hits;
+mod kinds;
+mod known_text;
+mod list_features;
 mod matcher;
 mod operators;
 mod page_start;
 mod posting_scores;
 mod query_terms;
 mod query_vector;
+mod reading;
+mod recall;
+mod rows;
 mod run;
 mod scope;
 mod scorer;
@@ -29,10 +37,12 @@ use crate::index::{Segments, texts};
 use crate::jobs::REBUILD_INDEX;
 use crate::views::Search;
 use crate::{EmbedderChoice, Oneiro};
-use oneiro_index::{Reader, Snapshot, View};
+pub(crate) use known_text::KnownTexts;
+use oneiro_index::{Reader, Snapshot, Source as _, View};
+use oneiro_model::contract::Request as _;
 use oneiro_model::{
-    Error, Found, NEIGHBOURS_MAX, Query, Result, SEARCH_LIMIT_MAX, SearchRequest, Session,
-    SessionId,
+    Error, Expr, Filters, Found, HitKind, MemoryHit, NEIGHBOURS_MAX, Query, Result,
+    SEARCH_LIMIT_MAX, SearchRequest, Session, SessionId,
 };
 use oneiro_store::{Tx, is_missing_table, is_unreadable};
 use posting_scores::PostingScores;
@@ -47,7 +57,8 @@ use std::sync::{Mutex, PoisonError};
 const SCAN_MESSAGES_MAX: usize = 20_000;
 
 impl Search<'_> {
-    /// Searches messages and summaries. Everything acknowledged before the call began is found.
+    /// Searches messages, summaries, memories and notes. Everything acknowledged before the call began is
+    /// found.
     pub fn run(&self, request: &SearchRequest) -> Result<Found> {
         if request.limit == 0 || request.limit > SEARCH_LIMIT_MAX {
             return Err(Error::field("limit", format!("is not between 1 and {SEARCH_LIMIT_MAX}")));
@@ -55,11 +66,17 @@ impl Search<'_> {
         if request.neighbours > NEIGHBOURS_MAX {
             return Err(Error::field("neighbours", format!("is more than {NEIGHBOURS_MAX}")));
         }
-        if request.wants_summaries() {
-            self.oneiro.search_with_summaries(request)
-        } else {
-            self.oneiro.search_as_typed(request)
+        request.check()?;
+        if request.wants_notes() {
+            self.oneiro.index_earlier_notes();
         }
+        let found = if request.wants_summaries() {
+            self.oneiro.search_with_summaries(request)?
+        } else {
+            self.oneiro.search_as_typed(request)?
+        };
+        self.oneiro.record_recall(request, &found);
+        Ok(found)
     }
 
     /// The sessions that an answer has hits in, for their titles and sources.
@@ -73,14 +90,38 @@ impl Search<'_> {
 }
 
 impl Oneiro {
+    /// The memories that a text is nearest to, without recording a recall.
+    pub(crate) fn search_memories(&self, text: &str, limit: usize) -> Result<Vec<MemoryHit>> {
+        let kinds = vec![HitKind::Memory];
+        let request = SearchRequest { kinds, limit, ..SearchRequest::new(text) };
+        Ok(self.search_messages(&request)?.memories)
+    }
+
     fn search_messages(&self, request: &SearchRequest) -> Result<Found> {
         let query = Query::parse(&request.query, self.now())?;
+        self.search_parsed(request, &query)
+    }
+
+    /// Searches for the words of a text, in which nothing is an operator.
+    pub(crate) fn search_words(&self, request: &SearchRequest) -> Result<Found> {
+        let text = request.query.clone();
+        let query = Query {
+            expr: Some(Expr::Word(text.clone())),
+            filters: Filters::default(),
+            text,
+            explicit: false,
+            truncated: false,
+        };
+        self.search_parsed(request, &query)
+    }
+
+    fn search_parsed(&self, request: &SearchRequest, query: &Query) -> Result<Found> {
         let query_vector = if request.exact {
             QueryVector::disabled(self.embedder_choice()?)
         } else {
-            self.query_vector(&query)?
+            self.query_vector(query)?
         };
-        let asked = SearchInput { request, query: &query, query_vector: &query_vector };
+        let asked = SearchInput { request, query, query_vector: &query_vector };
         let (mut found, note) = self.with_index_view(&query_vector, |tx, view, reader| {
             SearchRun { oneiro: self, tx, view, asked }.run(reader)
         })?;
@@ -119,7 +160,7 @@ impl Oneiro {
         if !is_current {
             self.rebuild_index_soon();
         }
-        self.schedule_indexing()?;
+        self.index.schedule_indexing_after_search(self.store.read(|tx| texts(tx).last())?);
         Ok((found, join_notes(damage.map(str::to_owned), query_vector.note.clone())))
     }
 

@@ -9,7 +9,6 @@ use super::run::{Restriction, SearchRun};
 use super::scope::Scope;
 use oneiro_index::Reader;
 use oneiro_model::{Result, Tier, Visibility, searchable};
-use oneiro_store::message_rows;
 
 /// Matching messages after which a page stops reading.
 const PATTERN_MATCHES_MAX: usize = 500;
@@ -59,7 +58,7 @@ impl SearchRun<'_, '_> {
                 break;
             }
             let seqs: Vec<i64> = some.iter().map(|(seq, _)| *seq).collect();
-            for said in message_rows::by_ids(self.tx, &seqs)? {
+            for said in scope.rows.by_numbers(self.tx, &seqs)? {
                 if said.visibility == Visibility::Rewound || !scope.holds(&said) {
                     continue;
                 }

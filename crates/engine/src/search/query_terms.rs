@@ -5,7 +5,7 @@ use super::query_vector::VectorSource;
 use crate::WordModel;
 use oneiro_index::{Bits, TermLists, View, name_term, signs};
 use oneiro_model::{Result, Timestamp};
-use oneiro_text::{Analyzer, DateSpan, QueryWord};
+use oneiro_text::{Analyzer, DateSpan, QueryWord, Question};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -35,6 +35,9 @@ pub(super) struct Word {
     pub(super) lists: Vec<TermLists>,
     /// Terms of similar words with their similarity, from 0 to 1.
     pub(super) near: Near,
+    /// Whether it is a number, a version, a path or another identifier, or in Latin letters among
+    /// others: it is the same in every language.
+    pub(super) is_id: bool,
 }
 
 /// A parsed query.
@@ -42,12 +45,10 @@ pub(super) struct QueryTerms {
     pub(super) words: Vec<Word>,
     /// The index terms of the speakers that it names.
     pub(super) speakers: Vec<Vec<u8>>,
-    /// Their names, normalised.
-    pub(super) names: Vec<String>,
     /// Days that it names.
     pub(super) dates: Vec<DateSpan>,
-    /// Whether it asks for a time.
-    pub(super) asks_for_time: bool,
+    /// What it asks for.
+    pub(super) question: Question,
     /// Whether it is a list of keywords rather than a sentence; each keyword is required.
     pub(super) is_keywords: bool,
     /// Whether the model knows any of its words; otherwise its vector is meaningless.
@@ -75,10 +76,13 @@ impl QueryTerms {
         let asked = analyzer.query_words(text);
         let (speakers, names) = speakers(text, &asked, view)?;
         let is_name = |word: &QueryWord| names.iter().any(|name| is_name(&word.norm, name));
-        let is_content =
-            |word: &QueryWord| !word.stop && !oneiro_text::is_filler(&word.norm) && !is_name(word);
+        let is_content = |word: &QueryWord| {
+            let is_filler = oneiro_text::is_filler(&word.norm) || is_grammar(&word.norm);
+            !word.stop && !is_filler && !is_name(word)
+        };
         let stops = asked.iter().filter(|word| word.stop).count();
-        let is_keywords = stops == 0 || stops == asked.len();
+        let is_sentence = asked.iter().any(|word| is_long_run(word) || is_grammar(&word.norm));
+        let is_keywords = (stops == 0 || stops == asked.len()) && !is_sentence;
         let is_known = vector_source.remote.is_some()
             || asked.iter().any(|word| model.is_some_and(|m| m.rarity(&word.norm) < RARITY_KNOWN));
         // A query without content words falls back to fillers, then names, then stop words.
@@ -91,8 +95,17 @@ impl QueryTerms {
                 wanted.push(word.clone());
             }
         }
+        let mut wanted = split_runs(wanted);
         wanted.truncate(LOOKED_UP_WORDS_MAX);
         let embedded = without_names(text, &asked, &is_name);
+        // The model knows characters too little to tell them apart: where words in Latin letters can
+        // carry the question, they alone do.
+        let has_latin = asked.iter().any(|word| !word.stop && word.norm.is_ascii());
+        let embedded: String = if has_latin {
+            embedded.chars().filter(|letter| *letter < FIRST_CJK).collect()
+        } else {
+            embedded
+        };
         let own = || {
             let model = model.filter(|_| vector_source.by_words)?;
             let mut vector = vec![0.0; model.dims()];
@@ -106,10 +119,14 @@ impl QueryTerms {
             Some(vector) => Some((vector.to_vec(), signs(vector, None))),
             None => own(),
         };
+        let is_cjk = wanted.iter().any(is_outside_latin);
         let mut words = Vec::with_capacity(wanted.len());
         for word in wanted {
             let parts = word.parts.clone();
-            let whole = look_up_word(word, view, model)?;
+            let is_id = word.norm.contains(|letter: char| letter.is_ascii_digit())
+                || word.norm.is_ascii() && (is_cjk || !word.parts.is_empty());
+            let whole = Word { is_id, ..look_up_word(word, view, model)? };
+            let whole = if is_id { whole.times(ID_WEIGHT) } else { whole };
             // A word that does not occur as written may occur in its parts, such as a path followed
             // by a line number.
             if parts.is_empty() || whole.lists.iter().any(|list| list.count > 0) {
@@ -125,7 +142,8 @@ impl QueryTerms {
                     start: 0,
                     end: 0,
                 };
-                words.push(look_up_word(in_parts, view, model)?);
+                let in_parts = look_up_word(in_parts, view, model)?;
+                words.push(Word { is_id, ..in_parts.times(if is_id { ID_WEIGHT } else { 1.0 }) });
             }
         }
         words.sort_by(|a, b| b.weight.total_cmp(&a.weight));
@@ -135,13 +153,11 @@ impl QueryTerms {
                 word.near = vector_source.similar_words.of(&word.text, model, analyzer);
             }
         }
-        let lowered = oneiro_text::normalise(text);
         Ok(QueryTerms {
             words,
             speakers,
-            names,
             dates: oneiro_text::find_dates(text, utc_date(now)),
-            asks_for_time: asks_for_time(&lowered),
+            question: Question::read(text),
             is_keywords,
             is_known,
             vector,
@@ -152,9 +168,34 @@ impl QueryTerms {
         self.words.iter().map(|word| word.weight).sum::<f32>().max(f32::MIN_POSITIVE)
     }
 
+    /// The share of the word weight that is matched.
+    pub(super) fn share(&self, matched: &[f32; QUERY_WORDS_MAX]) -> f32 {
+        let weighted = self.words.iter().zip(matched).map(|(word, matched)| word.weight * matched);
+        weighted.sum::<f32>() / self.total_weight()
+    }
+
+    /// The same for identifiers alone, as they are written; 0 if there is none.
+    pub(super) fn share_of_ids(&self, matched: &[f32; QUERY_WORDS_MAX]) -> f32 {
+        let (mut found, mut all) = (0.0, 0.0);
+        for (word, matched) in self.words.iter().zip(matched).filter(|(word, _)| word.is_id) {
+            all += word.weight;
+            found += if *matched >= 1.0 { word.weight } else { 0.0 };
+        }
+        if all > 0.0 { found / all } else { 0.0 }
+    }
+
     /// The mask of a document that contains every word.
     pub(super) fn full_mask(&self) -> u16 {
         ((1u32 << self.words.len().min(QUERY_WORDS_MAX)) - 1) as u16
+    }
+}
+
+/// How much more an identifier counts than a word that is as rare: it means one thing.
+const ID_WEIGHT: f32 = 1.5;
+
+impl Word {
+    fn times(self, factor: f32) -> Word {
+        Word { weight: self.weight * factor, ..self }
     }
 }
 
@@ -181,7 +222,66 @@ fn look_up_word(word: QueryWord, view: &View<'_>, model: Option<&dyn WordModel>)
         weight,
         lists,
         near: Arc::default(),
+        is_id: false,
     })
+}
+
+/// Characters that a Chinese question uses without asking for them: of pairs with one of them, other
+/// pairs say more.
+const CHINESE_GRAMMAR: &str = "的了吗呢么是哪谁几怎吧啊";
+
+/// Pairs that a Chinese or Japanese question uses without asking for them.
+const GRAMMAR_PAIRS: [&str; 14] = [
+    "多少", "什么", "为什", "如何", "为何", "是否", "可以", "没有", "我们", "何時", "何人", "何日",
+    "怎样", "哪个",
+];
+
+/// Whether a run of characters is grammar: hiragana alone, in which Japanese writes endings and
+/// particles, or a pair that only asks.
+fn is_grammar(norm: &str) -> bool {
+    let is_hiragana = |letter: char| matches!(letter, '\u{3041}'..='\u{309f}');
+    !norm.is_empty() && norm.chars().all(is_hiragana)
+        || GRAMMAR_PAIRS.contains(&norm)
+        || norm.chars().count() == 2 && norm.contains(|letter| CHINESE_GRAMMAR.contains(letter))
+}
+
+/// Whether a word is a run of characters without spaces that is longer than a word.
+fn is_long_run(word: &QueryWord) -> bool {
+    let is_katakana = |letter: char| matches!(letter, '\u{30a0}'..='\u{30ff}');
+    word.all && word.parts.len() > 2 && !word.norm.chars().all(is_katakana)
+}
+
+/// Splits runs of characters that are longer than a word into their pairs, each a word of its own:
+/// no message repeats a whole question.
+fn split_runs(words: Vec<QueryWord>) -> Vec<QueryWord> {
+    let mut split: Vec<QueryWord> = Vec::with_capacity(words.len());
+    for word in words {
+        if !is_long_run(&word) {
+            split.push(word);
+            continue;
+        }
+        let is_known = |pair: &QueryWord| split.iter().any(|other| other.terms == pair.terms);
+        let pairs: Vec<QueryWord> = word
+            .parts
+            .iter()
+            .filter(|pair| !is_grammar(&pair.norm) && !is_known(pair))
+            .cloned()
+            .collect();
+        if pairs.is_empty() { split.push(word) } else { split.extend(pairs) }
+    }
+    split
+}
+
+/// Whether a word is in a script without spaces, capitals and Latin letters.
+fn is_outside_latin(word: &QueryWord) -> bool {
+    word.norm.starts_with(|letter: char| letter >= FIRST_CJK)
+}
+
+/// Chinese, Japanese and Korean characters begin here.
+const FIRST_CJK: char = '\u{2e80}';
+
+fn starts_with(text: &str, word: &QueryWord, is: impl Fn(char) -> bool) -> bool {
+    text.get(word.start as usize..).and_then(|rest| rest.chars().next()).is_some_and(is)
 }
 
 /// Similar words of the built-in model, cached.
@@ -240,10 +340,7 @@ fn speakers(
             continue;
         };
         let is_named = asked.iter().any(|word| {
-            let capital = text
-                .get(word.start as usize..)
-                .and_then(|rest| rest.chars().next())
-                .is_some_and(char::is_uppercase);
+            let capital = starts_with(text, word, char::is_uppercase);
             word.norm == name || capital && !word.stop && is_name(&word.norm, name)
         });
         if is_named {
@@ -275,22 +372,6 @@ fn without_names(text: &str, asked: &[QueryWord], is_name: &dyn Fn(&QueryWord) -
     }
     kept.push_str(text.get(from..).unwrap_or_default());
     kept
-}
-
-fn asks_for_time(text: &str) -> bool {
-    let starts =
-        ["when ", "what date", "what day", "what year", "what month", "what time", "wann "];
-    let inside = [
-        "how long ago",
-        "which year",
-        "which month",
-        "which day",
-        "in what year",
-        "quand ",
-        "cuando ",
-    ];
-    starts.iter().any(|start| text.starts_with(start))
-        || inside.iter().any(|part| text.contains(part))
 }
 
 pub(crate) fn utc_date(now: Timestamp) -> jiff::civil::Date {

@@ -1,10 +1,11 @@
 //! One search in its snapshot, step by step: scope, operators, candidates, scoring in batches, and
 //! the answer. The order of hits does not depend on the limit, so that pages fit together.
 
-use super::by_words::WordScores;
+use super::by_words::{ExactMatches, ExactSearch};
 use super::candidates::{Candidate, CandidateSearch};
 use super::doc_set::DocSet;
 use super::hits::{Answer, Ranked, TraceData};
+use super::kinds::{MemoryScope, MergeOrder, merge, of_scope};
 use super::matcher::Matcher;
 use super::operators::OperatorMatches;
 use super::page_start::PageStart;
@@ -15,7 +16,7 @@ use super::scope::Scope;
 use super::scorer::{Scored, Scorer, Snapshot, Vectors};
 use crate::Oneiro;
 use oneiro_index::{Reader, View};
-use oneiro_model::{Found, Query, Result, SearchRequest, Sort, Tier};
+use oneiro_model::{Error, Found, Query, Result, SearchRequest, Sort, Tier};
 use oneiro_store::{Tx, lineage, sessions};
 use rustc_hash::FxHashSet;
 
@@ -60,7 +61,7 @@ pub(super) struct Restriction<'r> {
     pub(super) tier: Option<Tier>,
 }
 
-impl SearchRun<'_, '_> {
+impl<'s, 'c> SearchRun<'s, 'c> {
     pub(super) fn run(&self, reader: &mut Reader) -> Result<Found> {
         let mut matches = self.oneiro.scratch.take();
         let found = self.run_with(reader, &mut matches);
@@ -69,8 +70,49 @@ impl SearchRun<'_, '_> {
     }
 
     fn run_with(&self, reader: &mut Reader, matches: &mut PostingScores) -> Result<Found> {
+        let SearchInput { request, query, .. } = self.asked;
+        let messages = if request.wants_messages() {
+            Some(Scope::new(self.tx, self.view, request, &query.filters)?)
+        } else {
+            None
+        };
+        let (memories, note) = self.memory_scope(reader)?;
+        let (notes, no_notes) = self.note_scope()?;
+        let mut scopes: Vec<&Scope> = messages.iter().collect();
+        let (mut answer, ranked) = match &memories {
+            Some(MemoryScope::Earlier(view, scope)) => {
+                let earlier = SearchRun { view, ..*self };
+                let (answer, memories) = earlier.rank(&[scope], reader, matches)?;
+                if scopes.is_empty() {
+                    (answer, memories)
+                } else {
+                    let (answer, messages) = self.rank(&scopes, reader, matches)?;
+                    (answer, merge(vec![messages, memories], self.order()))
+                }
+            }
+            Some(MemoryScope::Stored(scope)) => {
+                scopes.push(scope);
+                scopes.extend(&notes);
+                self.rank(&scopes, reader, matches)?
+            }
+            None => {
+                scopes.extend(&notes);
+                self.rank(&scopes, reader, matches)?
+            }
+        };
+        answer.add_note(note);
+        answer.add_note(no_notes);
+        answer.finish(ranked, &mut reader.analyzer)
+    }
+
+    /// Ranks the texts of some scopes in one list.
+    fn rank(
+        &self,
+        scopes: &[&Scope],
+        reader: &mut Reader,
+        matches: &mut PostingScores,
+    ) -> Result<(Answer<'s, 'c>, Vec<Ranked>)> {
         let SearchInput { request, query, query_vector } = self.asked;
-        let scope = Scope::new(self.tx, self.view, request, &query.filters)?;
         let vector_source = query_vector.vector_source(self.oneiro);
         let expr = match &query.expr {
             Some(expr) if request.exact => Some(Matcher::exact(expr, &mut reader.analyzer)?),
@@ -81,12 +123,22 @@ impl SearchRun<'_, '_> {
         let mut query_terms =
             QueryTerms::new(text, self.view, &mut reader.analyzer, &vector_source)?;
         let mut answer = Answer::new(self.tx, self.asked, expr.as_ref(), &query_terms);
+        let order = match self.order() {
+            MergeOrder::Relevance if query_terms.is_keywords => MergeOrder::Tier,
+            order => order,
+        };
+        let each = |rank: &mut dyn FnMut(&Scope) -> Result<Vec<Ranked>>| {
+            let lists = scopes.iter().map(|scope| Ok(of_scope(scope, rank(scope)?)));
+            Ok::<_, Error>(merge(lists.collect::<Result<_>>()?, order))
+        };
         let Some(expr) = expr else {
-            if scope.is_everything() {
-                return Ok(answer.empty("the query has no words"));
+            if scopes.iter().all(|scope| scope.is_everything()) {
+                answer.add_note(Some("the query has no words".to_owned()));
+                return Ok((answer, Vec::new()));
             }
-            let ranked = self.by_time(&scope, &DocSet::all(self.view.docs()), request.sort)?;
-            return answer.finish(ranked, &mut reader.analyzer);
+            let all = DocSet::all(self.view.docs());
+            let ranked = each(&mut |scope| self.by_time(scope, &all, request.sort))?;
+            return Ok((answer, ranked));
         };
         let limits = SearchLimits {
             exhaustive: request.exhaustive,
@@ -94,47 +146,52 @@ impl SearchRun<'_, '_> {
             // conversation does not crowd out the others.
             per_session: if request.one_per_lineage { 3 } else { usize::MAX },
         };
+        if request.exact {
+            answer.query_terms(&query_terms);
+            let mut ranked = Vec::new();
+            for scope in scopes {
+                let exact = ExactSearch { query_terms: &mut query_terms, matches, scope, limits };
+                let found: ExactMatches = self.exact(&expr, exact, reader)?;
+                answer.add_scan_end(found.stopped);
+                ranked.push(of_scope(scope, found.ranked));
+            }
+            return Ok((answer, merge(ranked, order)));
+        }
         matches.read(self.view, &mut query_terms, limits)?;
         answer.query_terms(&query_terms);
-        let prepared = Prepared { query_terms: &query_terms, matches, scope: &scope, limits };
-        if request.exact {
-            let within = self.within(&expr, &scope, reader)?;
-            answer.set_scan_end(within.stopped);
-            let set = within.set.unwrap_or_else(|| DocSet::all(self.view.docs()));
-            let ranked = match request.sort {
-                Sort::Relevance => {
-                    let (mut patterns, mut prefixes) = (Vec::new(), Vec::new());
-                    expr.patterns(&mut patterns, &mut prefixes);
-                    let scores_of_words = WordScores {
-                        scope: &scope,
-                        matches: prepared.matches,
-                        prefixes: &prefixes,
-                    };
-                    self.by_words(&set, scores_of_words, &mut reader.analyzer)?
-                }
-                sort => self.by_time(&scope, &set, sort)?,
-            };
-            return answer.finish(ranked, &mut reader.analyzer);
+        // Words with operators and lists of keywords are met or not; only a sentence asks.
+        if !query.explicit && !query_terms.is_keywords && !request.exact {
+            answer.asks(&query_terms);
         }
+        let (query_terms, matches) = (&query_terms, &*matches);
         if !query.explicit && !query_terms.words.is_empty() {
-            let ranked = self.plain(&prepared, reader)?;
-            return answer.finish(ranked, &mut reader.analyzer);
+            let ranked = each(&mut |scope| {
+                self.plain(&Prepared { query_terms, matches, scope, limits }, reader)
+            })?;
+            return Ok((answer, ranked));
         }
-        let within = self.within(&expr, &scope, reader)?;
-        answer.set_scan_end(within.stopped);
-        let ranked = self.ranked(&prepared, within.restriction(Tier::Precise), reader)?;
+        let ranked = each(&mut |scope| {
+            let within = self.within(&expr, scope, reader)?;
+            answer.add_scan_end(within.stopped);
+            let prepared = Prepared { query_terms, matches, scope, limits };
+            self.ranked(&prepared, within.restriction(Tier::Precise), reader)
+        })?;
         let is_first = PageStart::of(request.cursor).before.is_none();
-        if !ranked.is_empty() || within.stopped.is_some() || !is_first {
-            return answer.finish(ranked, &mut reader.analyzer);
+        if !ranked.is_empty() || answer.has_scan_end() || !is_first {
+            return Ok((answer, ranked));
         }
         // Negations stay in force when the words are relaxed.
-        let within = match expr.negations() {
-            Some(negations) => self.within(&negations, &scope, reader)?,
-            None => OperatorMatches::default(),
-        };
-        answer.set_scan_end(within.stopped);
-        let ranked = self.ranked(&prepared, within.restriction(Tier::Relaxed), reader)?;
-        answer.finish(ranked, &mut reader.analyzer)
+        let negations = expr.negations();
+        let ranked = each(&mut |scope| {
+            let within = match &negations {
+                Some(negations) => self.within(negations, scope, reader)?,
+                None => OperatorMatches::default(),
+            };
+            answer.add_scan_end(within.stopped);
+            let prepared = Prepared { query_terms, matches, scope, limits };
+            self.ranked(&prepared, within.restriction(Tier::Relaxed), reader)
+        })?;
+        Ok((answer, ranked))
     }
 
     /// Words without operators.
@@ -239,8 +296,10 @@ impl SearchRun<'_, '_> {
             None if no_word || one.candidate.coverage == 0.0 => Tier::Semantic,
             None => Tier::Relaxed,
         };
+        let dims = vector_source.words.map_or(0, |model| model.dims());
+        let known = self.oneiro.known_texts.at(self.view.generation(), dims);
         let mut scorer = Scorer::new(
-            Snapshot { tx: self.tx, view: self.view },
+            Snapshot { tx: self.tx, view: self.view, rows: &scope.rows, known },
             query_terms,
             &mut reader.analyzer,
             vectors,
@@ -276,6 +335,8 @@ impl SearchRun<'_, '_> {
                     seq: one.candidate.seq,
                     session: one.candidate.session,
                     chunk: Some(one.chunk),
+                    memory: None,
+                    note: None,
                 });
             }
         }

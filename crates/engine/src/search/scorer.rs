@@ -3,55 +3,36 @@
 
 use super::candidates::{Candidate, NEIGHBOUR_SCAN_DOCS};
 use super::features::{
-    CONTEXT, Features, NEIGHBOURS, date_score, length, length_discount, similarity,
-    similarity_in_context,
+    CONTEXT, Features, NEIGHBOURS, REPLY_WORDS_MAX, RoleFeatures, date_score, decision, length,
+    length_discount, similarity, similarity_in_context,
 };
-use super::query_terms::{QUERY_WORDS_MAX, QueryTerms};
+use super::known_text::{Correction, KnownText, KnownTextsAt, Vector};
+use super::query_terms::QueryTerms;
+use super::reading::{ReadAs, TermMatches, Text, WordMatches};
+use super::rows::Rows;
 use crate::WordModel;
 use crate::index::stored_vectors;
-use oneiro_index::{View, indexed};
-use oneiro_model::{Result, Role, Searchable, Visibility, searchable_split};
+use oneiro_index::{View, role, role_code};
+use oneiro_model::{Result, Role, Visibility};
 use oneiro_store::Tx;
-use oneiro_store::message_rows::{self, MessageRow};
-use oneiro_text::Analyzer;
+use oneiro_text::{Analyzer, Marks};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
-
-/// How well each word of the query is matched, from 0 to 1.
-type WordMatches = [f32; QUERY_WORDS_MAX];
-
-/// A message that was read.
-pub(super) struct Text {
-    pub(super) said: MessageRow,
-    pub(super) text: String,
-    pub(super) name: Option<String>,
-    chunks: Vec<Chunk>,
-    /// The maximum over all chunks.
-    matched: WordMatches,
-    words: usize,
-    /// Whether only harness text in it matches the query.
-    matches_in_harness: bool,
-    /// The vector of the whole message.
-    vector: Option<Vec<f32>>,
-    asks: bool,
-    has_time_word: bool,
-    is_first_person: bool,
-}
-
-struct Chunk {
-    range: Range<usize>,
-    matched: WordMatches,
-    vector: Option<Vec<f32>>,
-}
+use std::sync::Arc;
 
 /// A candidate with its features.
 pub(super) struct Scored {
     pub(super) candidate: Candidate,
     pub(super) features: Features,
     pub(super) matched: WordMatches,
+    /// How well its own text matches each word, without neighbours.
+    pub(super) own: WordMatches,
+    pub(super) correction: Correction,
+    /// Whether it calls a tool, or a tool wrote it.
+    pub(super) is_tool_work: bool,
     /// The best chunk.
     pub(super) chunk: Range<usize>,
-    vector: Option<Vec<f32>>,
+    pub(super) vector: Option<Vector>,
 }
 
 /// Coverage up to this value, neighbours included, is accidental.
@@ -85,20 +66,25 @@ pub(super) enum Vectors<'v> {
 pub(super) struct Snapshot<'l, 'c> {
     pub(super) tx: &'l Tx<'c>,
     pub(super) view: &'l View<'l>,
+    pub(super) rows: &'l Rows,
+    pub(super) known: KnownTextsAt<'l>,
 }
 
 /// Reads texts and scores candidates.
 pub(super) struct Scorer<'l, 'c> {
     tx: &'l Tx<'c>,
     view: &'l View<'l>,
-    query_terms: &'l QueryTerms,
+    rows: &'l Rows,
+    pub(super) query_terms: &'l QueryTerms,
     analyzer: &'l mut Analyzer,
     vectors: Vectors<'l>,
     texts: FxHashMap<i64, Text>,
-    /// How well each indexed term matches each word of the query.
-    near: FxHashMap<&'l str, WordMatches>,
+    matches: TermMatches,
+    known: KnownTextsAt<'l>,
     /// The query vector mixed with the best candidates of the first batch.
-    wanted: Option<Vec<f32>>,
+    pub(super) wanted: Option<Vec<f32>>,
+    /// The session of the best candidate of the first batch, and how it matches.
+    pub(super) best: Option<(i64, WordMatches)>,
 }
 
 impl<'l, 'c> Scorer<'l, 'c> {
@@ -108,25 +94,18 @@ impl<'l, 'c> Scorer<'l, 'c> {
         analyzer: &'l mut Analyzer,
         vectors: Vectors<'l>,
     ) -> Scorer<'l, 'c> {
-        let mut near: FxHashMap<&str, WordMatches> = FxHashMap::default();
-        for (at, word) in query_terms.words.iter().enumerate() {
-            let exact = word.terms.iter().filter(|_| !word.all).map(|term| (term, 1.0));
-            let about = word.near.iter().map(|(term, matched)| (term, *matched));
-            for (term, matched) in exact.chain(about) {
-                if let Some(slot) = near.entry(term).or_default().get_mut(at) {
-                    *slot = slot.max(matched);
-                }
-            }
-        }
         Scorer {
             tx: snapshot.tx,
             view: snapshot.view,
+            rows: snapshot.rows,
             query_terms,
             analyzer,
             vectors,
             texts: FxHashMap::default(),
-            near,
+            matches: TermMatches::new(query_terms),
+            known: snapshot.known,
             wanted: None,
+            best: None,
         }
     }
 
@@ -135,84 +114,42 @@ impl<'l, 'c> Scorer<'l, 'c> {
         self.texts.get(&seq)
     }
 
-    /// Reads the messages that were not read yet.
-    pub(super) fn read(&mut self, seqs: impl Iterator<Item = i64>) -> Result<()> {
-        let mut missing: Vec<i64> = seqs.filter(|seq| !self.texts.contains_key(seq)).collect();
+    /// Reads the messages that were not read yet, and adds the vectors that are needed.
+    fn read(&mut self, seqs: &[i64], read_as: ReadAs) -> Result<()> {
+        let mut missing: Vec<i64> =
+            seqs.iter().copied().filter(|seq| !self.texts.contains_key(seq)).collect();
         missing.sort_unstable();
         missing.dedup();
-        for said in message_rows::by_ids(self.tx, &missing)? {
-            let kept = match self.vectors {
-                Vectors::Kept(name) => stored_vectors(self.tx, said.seq, name)?,
-                Vectors::None | Vectors::Words(_) => FxHashMap::default(),
+        let mut known = self.known.get(&missing);
+        let mut analysed = Vec::new();
+        for said in self.rows.by_numbers(self.tx, &missing)? {
+            let seq = said.seq;
+            let known = known.remove(&seq).unwrap_or_else(|| {
+                let text = Arc::new(KnownText::read(&said, self.analyzer));
+                analysed.push((seq, Arc::clone(&text)));
+                text
+            });
+            let mut text = Text::new(said, known, &self.matches);
+            if let Vectors::Kept(name) = self.vectors {
+                text.set_vectors(stored_vectors(self.tx, seq, name)?);
+            }
+            self.texts.insert(seq, text);
+        }
+        self.known.add(analysed);
+        if let Vectors::Words(model) = self.vectors
+            && self.query_terms.vector.is_some()
+        {
+            let embed = |text: &str| {
+                let mut vector = vec![0.0; model.dims()];
+                model.embed(text, &mut vector).then(|| vector.into())
             };
-            let text = self.analyse(said, kept);
-            self.texts.insert(text.said.seq, text);
+            for seq in seqs {
+                if let Some(text) = self.texts.get_mut(seq) {
+                    text.add_vectors(read_as, &embed);
+                }
+            }
         }
         Ok(())
-    }
-
-    fn analyse(&mut self, said: MessageRow, mut kept: FxHashMap<i64, Vec<f32>>) -> Text {
-        let Searchable { text, said: words_end } = searchable_split(&said.role, &said.body);
-        let name = said.body.get("name").and_then(serde_json::Value::as_str).map(str::to_owned);
-        let mut chunks = Vec::new();
-        let mut matched = WordMatches::default();
-        let mut words = 0;
-        let (mut has_time_word, mut is_first_person) = (false, false);
-        let (mut matched_in_words, mut matched_in_harness) = (false, false);
-        for range in oneiro_text::chunks(indexed(&text)) {
-            let part = text.get(range.clone()).unwrap_or_default();
-            let mut here = WordMatches::default();
-            let (near, asks_for_time) = (&self.near, self.query_terms.asks_for_time);
-            let mut seen = AllTerms::new(self.query_terms);
-            let words_here = words_end.saturating_sub(range.start).min(part.len());
-            let (in_words, in_harness) = part.split_at_checked(words_here).unwrap_or((part, ""));
-            self.analyzer.tokens(in_words, |token| {
-                words += usize::from(token.stop || token.term.len() > 1);
-                has_time_word |= asks_for_time && oneiro_text::is_time_word(token.norm);
-                is_first_person |= oneiro_text::is_first_person(token.norm);
-                raise(&mut here, near.get(token.term));
-                seen.record(token.term, &mut here);
-            });
-            matched_in_words |= here.iter().any(|matched| *matched > 0.0);
-            if !in_harness.is_empty() {
-                let before = here;
-                self.analyzer.tokens(in_harness, |token| {
-                    raise(&mut here, near.get(token.term));
-                    seen.record(token.term, &mut here);
-                });
-                matched_in_harness |= here != before;
-            }
-            matched.iter_mut().zip(here).for_each(|(all, here)| *all = all.max(here));
-            let vector = kept.remove(&(chunks.len() as i64)).or_else(|| self.embed(part));
-            chunks.push(Chunk { vector, range, matched: here });
-        }
-        let vector = match chunks.as_slice() {
-            [first, rest @ ..] if rest.is_empty() || matches!(self.vectors, Vectors::Kept(_)) => {
-                first.vector.clone()
-            }
-            _ => self.embed(indexed(&text)),
-        };
-        let asks = text.get(..words_end).unwrap_or(&text).trim_end().ends_with(['?', '？', '؟']);
-        Text {
-            said,
-            name,
-            chunks,
-            matched,
-            words,
-            matches_in_harness: matched_in_harness && !matched_in_words,
-            vector,
-            asks,
-            has_time_word,
-            is_first_person,
-            text,
-        }
-    }
-
-    fn embed(&self, text: &str) -> Option<Vec<f32>> {
-        let Vectors::Words(model) = self.vectors else { return None };
-        self.query_terms.vector.as_ref()?;
-        let mut vector = vec![0.0; model.dims()];
-        model.embed(text, &mut vector).then_some(vector)
     }
 
     /// Reads and scores candidates, with their neighbours as far as the index knows them. Deleted,
@@ -222,7 +159,8 @@ impl<'l, 'c> Scorer<'l, 'c> {
         candidates: &[Candidate],
         holds: &mut dyn FnMut(&Text) -> bool,
     ) -> Result<Vec<Scored>> {
-        self.read(candidates.iter().map(|candidate| candidate.seq))?;
+        let seqs: Vec<i64> = candidates.iter().map(|candidate| candidate.seq).collect();
+        self.read(&seqs, ReadAs::Candidate)?;
         let mut scored = Vec::with_capacity(candidates.len());
         for candidate in candidates {
             let Some(text) = self.texts.get(&candidate.seq) else { continue };
@@ -237,7 +175,8 @@ impl<'l, 'c> Scorer<'l, 'c> {
     pub(super) fn rescore_with_neighbours(&mut self, scored: &mut [Scored]) -> Result<()> {
         let around: Vec<[Option<i64>; 4]> =
             scored.iter().map(|one| self.neighbours(one.candidate.doc)).collect();
-        self.read(around.iter().flatten().flatten().copied())?;
+        let seqs: Vec<i64> = around.iter().flatten().flatten().copied().collect();
+        self.read(&seqs, ReadAs::Neighbour)?;
         for (one, near) in scored.iter_mut().zip(around) {
             let Some(text) = self.texts.get(&one.candidate.seq) else { continue };
             *one = self.score_one(one.candidate.clone(), text, Some(near));
@@ -270,7 +209,6 @@ impl<'l, 'c> Scorer<'l, 'c> {
             (text.said.visibility != Visibility::Rewound).then_some(text)
         });
         let is_close = around.is_some();
-        let total = query_terms.total_weight();
         let own_fade = length_discount(text.words);
         let mut best: Option<(f32, Scored)> = None;
         for chunk in &text.chunks {
@@ -288,9 +226,7 @@ impl<'l, 'c> Scorer<'l, 'c> {
                     *matched = matched.max(share * theirs);
                 }
             }
-            let weighted =
-                query_terms.words.iter().zip(matched).map(|(word, matched)| word.weight * matched);
-            let coverage = weighted.sum::<f32>() / total;
+            let coverage = query_terms.share(&matched);
             let similarity = match (&query_terms.vector, chunk.vector.as_deref()) {
                 (Some((asked, _)), Some(own)) if is_close => {
                     similarity(asked, &with_context(own, own_fade, &near))
@@ -300,13 +236,33 @@ impl<'l, 'c> Scorer<'l, 'c> {
                 }
                 _ => 0.0,
             };
-            let features = Features { coverage, similarity, ..Features::default() };
+            let asked = &query_terms.question;
+            let fits = |asked: bool, has: bool| f32::from(u8::from(asked && has));
+            let gives = |asked: bool, mark: Marks| asked && chunk.marks.has(mark);
+            let features = Features {
+                coverage,
+                similarity,
+                number: if asked.version {
+                    fits(true, chunk.has_new_version)
+                } else {
+                    fits(asked.number, chunk.has_new_number)
+                },
+                who: fits(asked.who, chunk.has_new_name),
+                reason: fits(
+                    gives(asked.reason, Marks::REASON) || gives(asked.decision, Marks::DECISION),
+                    true,
+                ),
+                ..Features::default()
+            };
             let score = features.score();
             if best.as_ref().is_none_or(|(there, _)| score > *there) {
                 let scored = Scored {
                     candidate: candidate.clone(),
                     features,
                     matched,
+                    own: chunk.matched,
+                    correction: text.correction,
+                    is_tool_work: text.calls_tools || text.said.role == Role::Tool,
                     chunk: chunk.range.clone(),
                     vector: chunk.vector.clone(),
                 };
@@ -317,101 +273,59 @@ impl<'l, 'c> Scorer<'l, 'c> {
             candidate,
             features: Features::default(),
             matched: WordMatches::default(),
-            chunk: 0..text.text.len(),
+            own: WordMatches::default(),
+            correction: Correction::None,
+            is_tool_work: false,
+            chunk: 0..text.end,
             vector: None,
         });
         let features = &mut scored.features;
         let day = text.said.at.micros().div_euclid(86_400_000_000);
         features.date = date_score(&query_terms.dates, day);
         features.conversation = scored.candidate.conversation;
+        features.believed = self.rows.belief(scored.candidate.seq);
         features.length = length(text.words);
-        features.speaker =
-            f32::from(u8::from(self.is_by_preferred_speaker(text, &scored.candidate)));
-        features.time = f32::from(u8::from(query_terms.asks_for_time && text.has_time_word));
-        features.person = f32::from(u8::from(text.is_first_person));
-        features.asks = f32::from(u8::from(text.asks));
+        let flag = |is: bool| f32::from(u8::from(is));
+        features.speaker = flag(text.name.is_some() && scored.candidate.is_named);
+        let by = if text.matches_in_harness { None } else { Some(role_code(&text.said.role)) };
+        let role = by.map(|by| RoleFeatures::of(query_terms.question.preferred, by, text.words));
+        let role = role.unwrap_or_default();
+        features.person = role.person;
+        features.assistant = role.assistant;
+        features.conclusion = role.conclusion;
+        features.output = role.output;
+        features.printed = role.printed;
+        features.calls = flag(text.calls_tools);
+        let is_user = by == Some(role::USER);
         if let Some(previous) = near.first().copied().flatten()
-            && previous.asks
+            && is_user
+            && previous.said.role == Role::Assistant
+            && text.words <= REPLY_WORDS_MAX
+        {
+            features.replies = query_terms.share(&previous.matched) * (1.0 - text.asks);
+        }
+        let decides = by.filter(|_| text.asks < 0.5);
+        features.decision = decides.map_or(0.0, |by| decision(&query_terms.question, by));
+        features.time = flag(query_terms.question.time && text.marks.has(Marks::TIME));
+        features.first_person = flag(text.marks.has(Marks::FIRST_PERSON));
+        features.asks = text.asks;
+        features.ids = query_terms.share_of_ids(&text.matched);
+        features.exchange = scored.candidate.exchange;
+        let known = text.matched.iter().filter(|matched| **matched >= 1.0).count();
+        let novelty = if text.asks > 0.5 {
+            text.new_words as f32 / known.max(1) as f32
+        } else {
+            text.new_words as f32
+        };
+        features.repeats = query_terms.share(&text.matched) * (1.0 - novelty).max(0.0);
+        if let Some(previous) = near.first().copied().flatten()
+            && previous.asks > 0.0
             && (previous.said.role != text.said.role || previous.name != text.name)
         {
-            let matched = query_terms.words.iter().zip(previous.matched);
-            features.answers =
-                matched.map(|(word, matched)| word.weight * matched).sum::<f32>() / total;
+            features.answers = query_terms.share(&previous.matched);
         }
         scored
     }
-
-    /// Whether the query asks for this speaker: it names them or, if speakers have no names, the
-    /// message is from the user.
-    fn is_by_preferred_speaker(&self, text: &Text, candidate: &Candidate) -> bool {
-        match (&text.name, self.query_terms.names.is_empty()) {
-            (Some(_), false) => candidate.is_named,
-            (None, _) => text.said.role == Role::User && !text.matches_in_harness,
-            (Some(_), true) => false,
-        }
-    }
-
-    /// Adds the features that depend on the whole list: the best coverage of each session, and the
-    /// similarity to the best candidates.
-    pub(super) fn add_list_features(&self, scored: &mut [Scored], others: &[Candidate]) {
-        let mut sessions: FxHashMap<i64, f32> = FxHashMap::default();
-        let exact = scored.iter().map(|one| (one.candidate.session, one.features.coverage));
-        let cheap = others.iter().map(|one| (one.session, one.coverage));
-        for (session, coverage) in exact.chain(cheap) {
-            let best = sessions.entry(session).or_insert(0.0);
-            *best = best.max(coverage);
-        }
-        for one in scored.iter_mut() {
-            one.features.session = sessions.get(&one.candidate.session).copied().unwrap_or(0.0);
-            one.features.feedback = 0.0;
-        }
-        sort(scored);
-        let Some(wanted) = self.wanted.clone().or_else(|| self.feedback_vector(scored)) else {
-            return;
-        };
-        for one in scored.iter_mut() {
-            one.features.feedback =
-                one.vector.as_deref().map_or(0.0, |vector| similarity(&wanted, vector));
-        }
-        sort(scored);
-    }
-}
-
-impl Scorer<'_, '_> {
-    /// The query vector mixed with the vectors of the three best candidates.
-    fn feedback_vector(&self, scored: &[Scored]) -> Option<Vec<f32>> {
-        let (asked, _) = self.query_terms.vector.as_ref()?;
-        let top: Vec<&[f32]> =
-            scored.iter().take(3).filter_map(|one| one.vector.as_deref()).collect();
-        let mut wanted = asked.clone();
-        for vector in &top {
-            let share = 0.5 / top.len() as f32;
-            wanted.iter_mut().zip(*vector).for_each(|(sum, value)| *sum += share * value);
-        }
-        (!top.is_empty()).then_some(wanted)
-    }
-
-    /// Keeps the feedback vector of the first batch for all later ones.
-    pub(super) fn fix_feedback(&mut self, scored: &[Scored]) {
-        if self.wanted.is_none() {
-            self.wanted = self.feedback_vector(scored);
-        }
-    }
-}
-
-/// Raises matches to those of one term.
-fn raise(here: &mut WordMatches, matched: Option<&WordMatches>) {
-    for (here, matched) in here.iter_mut().zip(matched.into_iter().flatten()) {
-        *here = here.max(*matched);
-    }
-}
-
-fn sort(scored: &mut [Scored]) {
-    let key = |one: &Scored| (one.features.score(), one.candidate.seq);
-    scored.sort_by(|a, b| {
-        let ((a, a_seq), (b, b_seq)) = (key(a), key(b));
-        b.total_cmp(&a).then(b_seq.cmp(&a_seq))
-    });
 }
 
 /// The mean of a chunk's vector and of that vector in its context.
@@ -421,40 +335,10 @@ fn with_context(own: &[f32], own_fade: f32, near: &[Option<&Text>; 4]) -> Vec<f3
         let Some(neighbour) = neighbour else { continue };
         let Some(vector) = &neighbour.vector else { continue };
         let share = share * own_fade * length_discount(neighbour.words);
-        context.iter_mut().zip(vector).for_each(|(sum, value)| *sum += share * value);
+        context.iter_mut().zip(vector.iter()).for_each(|(sum, value)| *sum += share * value);
     }
     let length = context.iter().map(|value| value * value).sum::<f32>().sqrt();
     let scale = if length > 0.0 { 1.0 / length } else { 0.0 };
     context.iter_mut().zip(own).for_each(|(sum, own)| *sum = 0.5 * *sum * scale + 0.5 * own);
     context
-}
-
-/// Tracks words that match only if all of their terms occur.
-struct AllTerms<'q> {
-    query_terms: &'q QueryTerms,
-    /// For each word, a bit for each of its terms that occurred.
-    seen: Vec<u64>,
-    is_needed: bool,
-}
-
-impl<'q> AllTerms<'q> {
-    fn new(query_terms: &'q QueryTerms) -> AllTerms<'q> {
-        let is_needed = query_terms.words.iter().any(|word| word.all);
-        AllTerms { query_terms, seen: vec![0; query_terms.words.len()], is_needed }
-    }
-
-    fn record(&mut self, term: &str, matched: &mut WordMatches) {
-        if !self.is_needed {
-            return;
-        }
-        for ((word, seen), matched) in
-            self.query_terms.words.iter().zip(&mut self.seen).zip(matched.iter_mut())
-        {
-            let Some(at) = word.terms.iter().position(|wanted| wanted == term) else { continue };
-            *seen |= 1 << at.min(63);
-            if !word.all || seen.count_ones() as usize >= word.terms.len().min(64) {
-                *matched = 1.0;
-            }
-        }
-    }
 }

@@ -28,14 +28,14 @@ pub(super) fn snippet(
         marks = self::marks(analyzer, text, &(0..text.len().min(1 << 20)), wanted);
     }
     marks.sort_unstable_by_key(|mark| (mark.start, std::cmp::Reverse(mark.end)));
-    let mut join_notes: Vec<Range<usize>> = Vec::new();
+    let mut joined: Vec<Range<usize>> = Vec::new();
     for mark in marks {
-        match join_notes.last_mut() {
+        match joined.last_mut() {
             Some(last) if mark.start < last.end => last.end = last.end.max(mark.end),
-            _ => join_notes.push(mark),
+            _ => joined.push(mark),
         }
     }
-    let window = window(text, chunk, &join_notes);
+    let window = window(text, chunk, &joined);
     let shown = text.get(window.clone()).unwrap_or_default();
     let mut out = String::with_capacity(shown.len() + 6);
     if window.start > 0 {
@@ -47,8 +47,7 @@ pub(super) fn snippet(
         out.push('…');
     }
     let chars = |until: usize| text.get(window.start..until).map_or(0, |part| part.chars().count());
-    let inside =
-        join_notes.iter().filter(|mark| mark.start >= window.start && mark.end <= window.end);
+    let inside = joined.iter().filter(|mark| mark.start >= window.start && mark.end <= window.end);
     let highlights = inside.map(|mark| (lead + chars(mark.start), lead + chars(mark.end)));
     (out, highlights.collect())
 }

@@ -4,8 +4,8 @@
 use crate::Oneiro;
 use crate::views::Search;
 use oneiro_model::{
-    ContextScope, Found, GrepRequest, Result, SEARCH_LIMIT_MAX, SearchRequest, Sort, SummaryHit,
-    Tier,
+    Confidence, ContextScope, Found, GrepRequest, MemoryHit, NoteHit, Result, SEARCH_LIMIT_MAX,
+    SearchRequest, Sort, SummaryHit, Tier,
 };
 use std::time::{Duration, Instant};
 
@@ -22,16 +22,26 @@ impl Search<'_> {
         let mut request = request.clone();
         let wanted = request.limit;
         let mut found = self.run(&request)?;
-        while let Some(next) = found.next.filter(|_| found.hits.len() < wanted)
+        let hits = |found: &Found| found.hits.len() + found.memories.len() + found.notes.len();
+        while let Some(next) = found.next.filter(|_| hits(&found) < wanted)
             && began.elapsed() < timeout
         {
             on_page();
             if request.cursor.replace(next) == Some(next) {
                 break;
             }
-            request.limit = wanted - found.hits.len();
+            request.limit = wanted - hits(&found);
             let more = self.run(&request)?;
+            let before = found.hits.len();
+            let others = before + found.memories.len();
+            let placed_note =
+                |hit: NoteHit| NoteHit { others_before: others + hit.others_before, ..hit };
+            found.notes.extend(more.notes.into_iter().map(placed_note));
+            let placed =
+                |hit: MemoryHit| MemoryHit { messages_before: before + hit.messages_before, ..hit };
+            found.memories.extend(more.memories.into_iter().map(placed));
             found.tier = found.tier.or(more.tier);
+            found.found = found.found.min(more.found);
             found.hits.extend(more.hits);
             found.next = more.next;
             found.note = more.note;
@@ -50,14 +60,16 @@ impl Oneiro {
         }
         let Some(query) = as_prefix_query(&request.query) else { return Ok(found) };
         let longer = self.search_messages(&SearchRequest { query, ..request.clone() })?;
-        Ok(if longer.hits.is_empty() { found } else { longer })
+        Ok(if longer.is_empty() { found } else { longer })
     }
 
     /// Summaries that match, then messages. Summaries take at most half of the first page, so that
     /// `limit` holds and `next` continues among the messages.
     pub(super) fn search_with_summaries(&self, request: &SearchRequest) -> Result<Found> {
         let mut request = request.clone();
-        let room = if request.wants_messages() { request.limit / 2 } else { request.limit };
+        let wants_others =
+            request.wants_messages() || request.wants_memories() || request.wants_notes();
+        let room = if wants_others { request.limit / 2 } else { request.limit };
         let (mut summaries, mut note) = match request.cursor {
             Some(_) => (Vec::new(), None),
             None => self.summaries_for(&request)?,
@@ -67,7 +79,7 @@ impl Oneiro {
             note = Some(format!("{more} more summaries have the words; a larger limit shows more"));
             summaries.truncate(room);
         }
-        let mut found = if request.wants_messages() {
+        let mut found = if wants_others {
             request.limit -= summaries.len();
             self.search_as_typed(&request)?
         } else {
@@ -75,6 +87,8 @@ impl Oneiro {
         };
         if !summaries.is_empty() {
             found.tier = Some(Tier::Precise);
+            // A summary has the words; whether it answers is open.
+            found.found = found.found.min(Confidence::Weak);
         }
         found.summaries = summaries;
         found.note = super::join_notes(found.note, note);

@@ -62,6 +62,7 @@ pub(crate) fn delete_in(tx: &Tx<'_>, keys: &[i64]) -> Result<Deleted> {
         lineage::detach_children(tx, *key)?;
     }
     for key in doomed {
+        segments::remove_embeddings_of_session(tx, key)?;
         sessions::remove(tx, key)?;
     }
     Ok(deleted)

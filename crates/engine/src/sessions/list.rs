@@ -7,7 +7,7 @@ use oneiro_model::{
 use oneiro_store::sessions::Listed;
 use oneiro_store::{Tx, lineage, sessions};
 
-/// Rows read at a time. More than a page, because some filters are applied to the rows.
+/// Rows read at a time after the first page, because some filters are applied to the rows.
 const BATCH_ROWS: usize = 64;
 
 /// Rows read at a time when they are only counted.
@@ -42,8 +42,10 @@ impl Sessions<'_> {
 fn page(tx: &Tx<'_>, request: &ListSessions) -> Result<Page<Session>> {
     let mut items = Vec::new();
     let mut before = request.cursor.map_or((i64::MAX, i64::MAX), |at| (at.order, at.key));
+    let mut batch_rows = request.limit + 1;
     loop {
-        let batch = sessions::list(tx, request, before, BATCH_ROWS.max(request.limit + 1))?;
+        let batch = sessions::list(tx, request, before, batch_rows)?;
+        batch_rows = batch_rows.max(BATCH_ROWS);
         let Some(last) = batch.last() else { return Ok(Page { items, next: None }) };
         before = position(last, request.order);
         for listed in batch {

@@ -5,7 +5,7 @@ use super::charged_usage::ChargedUsage;
 use super::harness;
 use super::lines::{Damage, Line, Lines, cannot_read, number};
 use super::reader::{Facts, ParsedLine, Reader};
-use super::write::{Batch, Group};
+use super::write::{Batch, BatchOutcome, Group};
 use super::{CaptureRequest, Captured, ReadFrom};
 use crate::Oneiro;
 use crate::sessions::Draft;
@@ -70,7 +70,14 @@ impl Transfer<'_> {
                     unknown.push((read.counts, read.damage));
                     continue;
                 }
-                let Some(stored) = pass.store(read.groups)? else { break false };
+                let stored = match pass.store(read.groups)? {
+                    BatchOutcome::Stored(stored) => stored,
+                    BatchOutcome::ReadElsewhere => break false,
+                    BatchOutcome::PausesChanged => {
+                        done.finished = false;
+                        break true;
+                    }
+                };
                 done.add(Captured { finished: true, ..stored });
                 unknown.push((read.counts, read.damage));
                 for (counts, lines) in unknown.drain(..) {
@@ -187,13 +194,17 @@ impl<'a> Pass<'a> {
         };
         if start > 0 {
             pass.read_head(start)?;
-            if !request.pauses.is_empty() || !request.excluded.is_empty() {
+            if !pass.pauses().is_empty() || !request.excluded.is_empty() {
                 pass.read_before(start)?;
             }
             // A position was remembered, so some line before it was known.
             pass.reader.is_known = true;
         }
         Ok(pass)
+    }
+
+    fn pauses(&self) -> &'a [CapturePause] {
+        self.request.pauses.unwrap_or_default()
     }
 
     /// Lets the reader see the beginning of the file, which names the session and its folder.
@@ -307,7 +318,7 @@ impl<'a> Pass<'a> {
         if let Some(folder) = &parsed.facts.cwd {
             self.is_excluded = self.request.excluded.contain(folder);
         }
-        if self.is_excluded || self.request.pauses.iter().any(is_in) {
+        if self.is_excluded || self.pauses().iter().any(is_in) {
             read.counts.left_out += parsed.messages.len();
             return Ok(0);
         }
@@ -372,7 +383,7 @@ impl<'a> Pass<'a> {
     }
 
     /// Stores a batch; `None` when another process has read on in the file meanwhile.
-    fn store(&mut self, groups: Vec<Group>) -> Result<Option<Captured>> {
+    fn store(&mut self, groups: Vec<Group>) -> Result<BatchOutcome<Captured>> {
         let path = self.path.to_string_lossy();
         let end = self.lines.reached(self.position)?;
         // Lines that are read again are no reason to read others again.
@@ -384,6 +395,7 @@ impl<'a> Pass<'a> {
             stem: &self.stem,
             base: self.base.clone(),
             is_reread: self.is_reread,
+            pauses: self.request.pauses,
             groups,
             end: end.clone(),
         };
@@ -392,13 +404,14 @@ impl<'a> Pass<'a> {
             // Each batch of a new session sees it as new.
             counts.sessions =
                 begun.into_iter().filter(|id| self.counted.insert(id.clone())).count();
-            return Ok(Some(counts));
+            return Ok(BatchOutcome::Stored(counts));
         }
         let stored = self.oneiro.store.write_bulk(|tx| batch.store(tx, &self.charged))?;
-        let Some((counts, charged)) = stored else { return Ok(None) };
-        self.charged = charged;
-        self.base = Some(end);
-        Ok(Some(counts))
+        Ok(stored.map(|(counts, charged)| {
+            self.charged = charged;
+            self.base = Some(end);
+            counts
+        }))
     }
 }
 

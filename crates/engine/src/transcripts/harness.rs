@@ -118,6 +118,22 @@ pub(super) fn is_harness(agent: Agent, text: &str) -> bool {
     stretches.iter().map(|stretch| stretch.range.len()).sum::<usize>() == text.len()
 }
 
+/// What of a text no harness that is known writes.
+pub(crate) fn outside_harness(text: &str) -> Vec<&str> {
+    fn outside(agent: Agent, text: &str) -> Vec<&str> {
+        let mut start = 0;
+        let mut outside = Vec::new();
+        for stretch in stretches(agent, text) {
+            outside.extend(text.get(start..stretch.range.start));
+            start = stretch.range.end;
+        }
+        outside.extend(text.get(start..));
+        outside
+    }
+    let of_codex = outside(Agent::Codex, text).into_iter();
+    of_codex.flat_map(|text| outside(Agent::ClaudeCode, text)).collect()
+}
+
 fn is_harness_only(role: &Role, body: &Map<String, Value>) -> bool {
     parts(role, body).iter().all(|part| match part {
         Part::Harness { .. } => true,

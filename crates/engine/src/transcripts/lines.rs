@@ -103,6 +103,8 @@ impl Lines {
             (read, is_whole) = self.skip_line(read)?;
         }
         if !is_whole {
+            // What is there of the line is read again when it has its end.
+            self.seek(at)?;
             return Ok(None);
         }
         bytes.pop();
@@ -214,6 +216,14 @@ mod tests {
     fn a_line_without_its_end_is_not_there_yet() {
         let (_folder, mut lines) = lines(b"ab\n\ncd");
         assert_eq!(all(&mut lines), [(0, 3, Some("ab".into())), (3, 4, Some(String::new()))]);
+    }
+
+    #[test]
+    fn a_line_that_gets_its_end_while_the_file_is_open_is_read_whole() {
+        let (folder, mut lines) = lines(b"ab\ncd");
+        assert_eq!(all(&mut lines), [(0, 3, Some("ab".into()))]);
+        std::fs::write(folder.path().join("t.jsonl"), b"ab\ncdef\ng\n").unwrap();
+        assert_eq!(all(&mut lines), [(3, 8, Some("cdef".into())), (8, 10, Some("g".into()))]);
     }
 
     #[test]

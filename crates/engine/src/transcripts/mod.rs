@@ -15,6 +15,8 @@ mod reader;
 mod title;
 mod write;
 
+pub(crate) use harness::outside_harness;
+
 pub(crate) use find::{ListedTranscript, list_transcripts};
 pub use find::{TranscriptFile, Transcripts, find_transcripts};
 pub(crate) use head::{is_read_to_end, project_of, working_folder};
@@ -110,8 +112,9 @@ pub struct CaptureRequest<'a> {
     pub from: ReadFrom,
     /// Count what is new, and store nothing.
     pub dry_run: bool,
-    /// Lines that were written in these times are left out.
-    pub pauses: &'a [CapturePause],
+    /// Lines that were written in these times are left out; `None` leaves out none. A pause that
+    /// begins or ends while the file is read leaves the rest for another call.
+    pub pauses: Option<&'a [CapturePause]>,
     /// Lines that were written in these folders are left out.
     pub excluded: &'a ExcludedFolders,
 }
@@ -126,7 +129,7 @@ impl<'a> CaptureRequest<'a> {
             limit: None,
             from: ReadFrom::Reached,
             dry_run: false,
-            pauses: &[],
+            pauses: None,
             excluded: ExcludedFolders::NONE,
         }
     }

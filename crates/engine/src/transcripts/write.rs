@@ -8,10 +8,12 @@ use super::{Agent, Captured};
 use crate::Oneiro;
 use crate::append::append_prepared;
 use crate::sessions::{Draft, create_in};
-use oneiro_model::{Lineage, Result, SessionId};
+use oneiro_model::{CapturePause, Lineage, Result, SessionId};
 use oneiro_store::messages::Prepared;
 use oneiro_store::transcripts::{Advance, Reached};
-use oneiro_store::{Tx, erased_messages, lineage, messages, sequence, sessions, transcripts};
+use oneiro_store::{
+    Tx, capture, erased_messages, lineage, messages, sequence, sessions, transcripts,
+};
 
 /// What a batch holds for one session.
 pub(super) struct Group {
@@ -37,9 +39,31 @@ pub(super) struct Batch<'a> {
     pub(super) base: Option<Reached>,
     /// Whether lines are read that were read before.
     pub(super) is_reread: bool,
+    /// The pauses by which lines were left out, unless pauses do not count.
+    pub(super) pauses: Option<&'a [CapturePause]>,
     pub(super) groups: Vec<Group>,
     /// How far the file is read with this batch.
     pub(super) end: Reached,
+}
+
+/// What became of a batch.
+pub(super) enum BatchOutcome<T> {
+    /// It is stored.
+    Stored(T),
+    /// Nothing is stored: somebody else has read on in the same file meanwhile.
+    ReadElsewhere,
+    /// Nothing is stored: a pause began or ended since the batch was read.
+    PausesChanged,
+}
+
+impl<T> BatchOutcome<T> {
+    pub(super) fn map<U>(self, change: impl FnOnce(T) -> U) -> BatchOutcome<U> {
+        match self {
+            BatchOutcome::Stored(stored) => BatchOutcome::Stored(change(stored)),
+            BatchOutcome::ReadElsewhere => BatchOutcome::ReadElsewhere,
+            BatchOutcome::PausesChanged => BatchOutcome::PausesChanged,
+        }
+    }
 }
 
 /// What is done with a line.
@@ -54,14 +78,19 @@ enum LineFate {
 }
 
 impl Batch<'_> {
-    /// Stores the batch; `None` when somebody else has read on in the same file meanwhile.
+    /// Stores the batch, unless what it was read by no longer holds.
     pub(super) fn store(
         &self,
         tx: &Tx<'_>,
         charged: &ChargedUsage,
-    ) -> Result<Option<(Captured, ChargedUsage)>> {
+    ) -> Result<BatchOutcome<(Captured, ChargedUsage)>> {
         if transcripts::reached(tx, self.agent.as_str(), self.path)? != self.base {
-            return Ok(None);
+            return Ok(BatchOutcome::ReadElsewhere);
+        }
+        if let Some(pauses) = self.pauses
+            && capture::pauses(tx)? != pauses
+        {
+            return Ok(BatchOutcome::PausesChanged);
         }
         let (mut done, mut charged) = (Captured::default(), charged.clone());
         for group in &self.groups {
@@ -69,7 +98,7 @@ impl Batch<'_> {
         }
         let to = Advance { path: self.path, agent: self.agent.as_str(), reached: &self.end };
         transcripts::advance(tx, to, self.oneiro.now())?;
-        Ok(Some((done, charged)))
+        Ok(BatchOutcome::Stored((done, charged)))
     }
 
     /// What storing the batch would do, and which sessions it would begin.

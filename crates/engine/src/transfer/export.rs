@@ -1,11 +1,13 @@
-//! Exports sessions with all their messages as JSONL, in one snapshot.
+//! Exports sessions with all their messages as JSONL, and everything else that is believed, in one
+//! snapshot.
 
-use super::TransferProgress;
+use super::{TransferProgress, export_records, records};
 use crate::sessions::{fetch_session, key_of};
 use crate::views::Transfer;
 use oneiro_model::{Error, ErrorKind, ExportRequest, Message, Result, Session, UsageRow};
 use oneiro_store::messages::{self, PageRequest};
 use oneiro_store::{SessionRef, Tx, sessions, usage};
+use serde::Serialize;
 use std::io::Write;
 
 /// Sessions read at a time.
@@ -18,38 +20,79 @@ const PAGE_MESSAGES: usize = 1_024;
 const PAGE_BYTES: usize = 16 << 20;
 
 impl Transfer<'_> {
-    /// Writes sessions as JSONL, oldest first. Rewound and compacted messages are included.
+    /// Writes everything as JSONL: sessions, oldest first, with rewound and compacted messages, then
+    /// projects, facts, distrusted sources, memories, operations and signals. A selection of sessions is
+    /// written alone.
     pub fn export(
         &self,
         request: &ExportRequest,
         out: &mut dyn Write,
         progress: &mut dyn FnMut(TransferProgress),
     ) -> Result<TransferProgress> {
-        let mut done = TransferProgress::default();
+        let mut output = Output { out, done: TransferProgress::default(), progress };
         self.oneiro.store.read(|tx| {
-            let mut export = |key: i64| -> Result<()> {
-                let session = fetch_session(tx, key)?;
-                if request.source.as_ref().is_some_and(|source| *source != session.source) {
-                    return Ok(());
-                }
-                write_session(tx, StoredSession { key, session }, out, &mut done)?;
-                progress(done);
-                Ok(())
-            };
-            if !request.sessions.is_empty() {
-                let keys = request.sessions.iter().map(|id| key_of(tx, id));
-                return keys.collect::<Result<Vec<_>>>()?.into_iter().try_for_each(export);
+            let store = if request.is_selection() { None } else { export_records::source(tx)? };
+            if let Some(store) = &store {
+                output.record("store", store, false)?;
             }
-            let mut after = 0;
-            loop {
-                let keys = sessions::keys_after(tx, after, BATCH_SESSIONS)?;
-                let Some(last) = keys.last() else { return Ok(()) };
-                after = *last;
-                keys.into_iter().try_for_each(&mut export)?;
-            }
+            write_sessions(tx, request, &mut output)?;
+            if store.is_some() { export_records::write(tx, &mut output) } else { Ok(()) }
         })?;
-        out.flush().map_err(cannot_write)?;
-        Ok(done)
+        output.out.flush().map_err(cannot_write)?;
+        Ok(output.done)
+    }
+}
+
+/// Where an export is written to, and how far it is.
+pub(super) struct Output<'o> {
+    out: &'o mut dyn Write,
+    done: TransferProgress,
+    progress: &'o mut dyn FnMut(TransferProgress),
+}
+
+impl Output<'_> {
+    /// Writes the line of a record.
+    pub(super) fn record(
+        &mut self,
+        kind: &str,
+        record: &impl Serialize,
+        is_removed: bool,
+    ) -> Result<()> {
+        let record = serde_json::to_string(record).map_err(cannot_encode)?;
+        let removed = if is_removed {
+            format!(",\"{}\":true", records::REMOVED_FIELD)
+        } else {
+            String::new()
+        };
+        let mut line = Line { out: self.out, bytes: 0 };
+        line.write(&format!("{{\"{kind}\":{record}{removed}}}\n"))?;
+        self.done.bytes += line.bytes;
+        self.done.records += 1;
+        (self.progress)(self.done);
+        Ok(())
+    }
+}
+
+fn write_sessions(tx: &Tx<'_>, request: &ExportRequest, output: &mut Output<'_>) -> Result<()> {
+    let mut export = |key: i64| -> Result<()> {
+        let session = fetch_session(tx, key)?;
+        if request.source.as_ref().is_some_and(|source| *source != session.source) {
+            return Ok(());
+        }
+        write_session(tx, StoredSession { key, session }, output.out, &mut output.done)?;
+        (output.progress)(output.done);
+        Ok(())
+    };
+    if !request.sessions.is_empty() {
+        let keys = request.sessions.iter().map(|id| key_of(tx, id));
+        return keys.collect::<Result<Vec<_>>>()?.into_iter().try_for_each(export);
+    }
+    let mut after = 0;
+    loop {
+        let keys = sessions::keys_after(tx, after, BATCH_SESSIONS)?;
+        let Some(last) = keys.last() else { return Ok(()) };
+        after = *last;
+        keys.into_iter().try_for_each(&mut export)?;
     }
 }
 
@@ -113,7 +156,7 @@ impl Line<'_> {
 }
 
 fn cannot_encode(error: serde_json::Error) -> Error {
-    Error::internal("a session cannot be written as JSON").because(error)
+    Error::internal("a line cannot be written as JSON").because(error)
 }
 
 fn cannot_write(error: std::io::Error) -> Error {

@@ -1,7 +1,10 @@
 //! Imports sessions from JSONL, all of a file or nothing. Existing sessions are skipped, so an import can
 //! be repeated. A parent that is missing or would make a cycle is not set.
 
-use super::lines::{LINES_AHEAD, ReadSession, read_lines};
+use super::import_records::RecordImport;
+use super::lines::{LINES_AHEAD, LineContent, ReadSession, read_lines};
+use super::message_ids::{MessageIds, SourceMessage};
+use super::records::RecordLine;
 use super::{ImportFile, TransferProgress};
 use crate::append::append_prepared;
 use crate::sessions::{Draft, create_in};
@@ -83,8 +86,14 @@ impl Transfer<'_> {
         let input = Mutex::new(input);
         let progress = RefCell::new(progress);
         self.oneiro.store.write_bulk(|tx| {
-            let mut import =
-                Import { oneiro: self.oneiro, tx, done: Imported::default(), parents: Vec::new() };
+            let mut import = Import {
+                oneiro: self.oneiro,
+                tx,
+                done: Imported::default(),
+                parents: Vec::new(),
+                ids: MessageIds::default(),
+                records: None,
+            };
             let mut at = TransferProgress::default();
             // One thread reads and prepares while this one inserts; the lock is held for the
             // slower of the two and not for their sum.
@@ -102,9 +111,22 @@ impl Transfer<'_> {
                         Err(RecvTimeoutError::Disconnected) => break,
                     };
                     at.bytes += line.bytes;
-                    if let Some(session) = line.session {
+                    if let Some(content) = line.content {
                         let place = |error: Error| error.at(format!("line {}", line.number));
-                        import.line(session.map_err(place)?, limits).map_err(place)?;
+                        match content.map_err(place)? {
+                            LineContent::Session(session) => {
+                                import.line(session, limits).map_err(place)?;
+                            }
+                            LineContent::Record(RecordLine::Store(store)) => {
+                                import.finish_source()?;
+                                let records = RecordImport::new(self.oneiro, tx, store);
+                                import.records = Some(records.map_err(place)?);
+                            }
+                            LineContent::Record(record) => {
+                                import.record(record, line.number).map_err(place)?;
+                                at.records += 1;
+                            }
+                        }
                     }
                     at.sessions = (import.done.sessions + import.done.skipped) as u64;
                     at.messages = import.done.messages as u64;
@@ -112,6 +134,7 @@ impl Transfer<'_> {
                 }
                 Ok(())
             })?;
+            import.finish_source()?;
             import.link_parents()?;
             changes::record(tx, ChangeKind::Imported, None, self.oneiro.now())?;
             Ok(import.done)
@@ -125,6 +148,10 @@ struct Import<'t, 'c> {
     done: Imported,
     /// Parents are set at the end, when all sessions exist.
     parents: Vec<ParentLink>,
+    /// Messages of the current source.
+    ids: MessageIds,
+    /// Records of the current source; `None` before its first line.
+    records: Option<RecordImport<'t, 'c>>,
 }
 
 struct ParentLink {
@@ -138,6 +165,7 @@ impl Import<'_, '_> {
         let settings = self.oneiro.settings_in(self.tx)?;
         if settings.ignores(&read.id) || sessions::key(self.tx, &read.id)?.is_some() {
             self.done.skipped += 1;
+            self.ids.skipped(read.id, read.sources);
             return Ok(());
         }
         if self.done.sessions >= limits.sessions {
@@ -146,14 +174,33 @@ impl Import<'_, '_> {
         }
         let is_stateless = settings.is_stateless(&read.id);
         let messages = if is_stateless { Vec::new() } else { read.messages? };
-        self.session(read.id, read.fields, messages)
+        self.session(read.id, read.fields, (messages, read.sources))
+    }
+
+    fn record(&mut self, record: RecordLine, number: usize) -> Result<()> {
+        match &mut self.records {
+            Some(records) => records.line(record, number, &mut self.ids),
+            None => {
+                let problem = "is on no line before this one, so nobody knows whose this is";
+                Err(Error::field("store", problem).remedy(Remedy::ImportExported))
+            }
+        }
+    }
+
+    /// Takes over the records of the current source, when all its lines are read.
+    fn finish_source(&mut self) -> Result<()> {
+        self.ids = MessageIds::default();
+        match self.records.take() {
+            Some(records) => records.finish(&mut self.done),
+            None => Ok(()),
+        }
     }
 
     fn session(
         &mut self,
         id: SessionId,
         mut fields: Map<String, Value>,
-        messages: Vec<Prepared>,
+        (messages, sources): (Vec<Prepared>, Vec<SourceMessage>),
     ) -> Result<()> {
         let tx = self.tx;
         let text =
@@ -204,6 +251,7 @@ impl Import<'_, '_> {
         let now = self.oneiro.now();
         let taken = sequence::next_messages(tx)?;
         let appended = append_prepared(tx, key, taken.first, &messages)?;
+        self.ids.created(&sources, &appended.ids);
         let begun = sessions::get(tx, key)?.map_or(now, |session| session.last_active_at);
         let state = ImportedState {
             ended_at: time(&mut fields, "ended_at")?,

@@ -2,6 +2,8 @@
 //! know the store's transaction.
 
 use super::ImportLimits;
+use super::message_ids::SourceMessage;
+use super::records::{self, RecordLine};
 use oneiro_model::{Error, ErrorKind, NewMessage, Remedy, Result, SessionId, Timestamp};
 use oneiro_store::messages::{self, Prepared, RewoundRow};
 use serde_json::{Map, Value};
@@ -20,7 +22,13 @@ pub(super) struct ReadLine {
     /// Its length.
     pub(super) bytes: u64,
     /// What it holds; nothing when it is blank.
-    pub(super) session: Option<Result<ReadSession>>,
+    pub(super) content: Option<Result<LineContent>>,
+}
+
+/// What a line holds.
+pub(super) enum LineContent {
+    Session(ReadSession),
+    Record(RecordLine),
 }
 
 /// A session as a line has it.
@@ -31,6 +39,8 @@ pub(super) struct ReadSession {
     pub(super) fields: Map<String, Value>,
     /// Its messages; an error matters only if the session is taken.
     pub(super) messages: Result<Vec<Prepared>>,
+    /// Its messages as they are known where they come from, if later lines may cite them.
+    pub(super) sources: Vec<SourceMessage>,
 }
 
 /// Reads lines until the end, the first that cannot be read, or until nobody wants more.
@@ -42,6 +52,8 @@ pub(super) fn read_lines(
 ) {
     let mut input = input.lock().unwrap_or_else(PoisonError::into_inner);
     let mut before = 0;
+    // Only lines after the id of a store cite messages.
+    let mut has_store = false;
     for number in 1.. {
         let line = match read_line(&mut **input, limits, before) {
             Ok(line) if line.is_empty() => return,
@@ -52,8 +64,10 @@ pub(super) fn read_lines(
             }
         };
         before += line.len() as u64;
-        let session = (!line.trim_ascii().is_empty()).then(|| read_session(&line, limits, now));
-        let read = ReadLine { number, bytes: line.len() as u64, session };
+        let is_blank = line.trim_ascii().is_empty();
+        let content = (!is_blank).then(|| read_content(&line, limits, (now, has_store)));
+        has_store |= matches!(content, Some(Ok(LineContent::Record(RecordLine::Store(_)))));
+        let read = ReadLine { number, bytes: line.len() as u64, content };
         if lines.send(Ok(read)).is_err() {
             return;
         }
@@ -82,17 +96,37 @@ fn read_line(input: &mut dyn BufRead, limits: ImportLimits, before: u64) -> Resu
     Ok(line)
 }
 
-fn read_session(line: &[u8], limits: ImportLimits, now: Timestamp) -> Result<ReadSession> {
+fn read_content(
+    line: &[u8],
+    limits: ImportLimits,
+    (now, has_store): (Timestamp, bool),
+) -> Result<LineContent> {
     let read = oneiro_model::json::parse(line)?;
-    let Value::Object(mut fields) = read.value else {
+    let Value::Object(fields) = read.value else {
         return Err(Error::invalid("a session is a JSON object").remedy(Remedy::ImportExported));
     };
+    if let Some(kind) = records::kind_of(&fields)? {
+        return records::decode(kind, fields, (line.len(), now)).map(LineContent::Record);
+    }
+    let mut session = read_session(fields, limits, (read.surrogates, now))?;
+    if !has_store {
+        session.sources = Vec::new();
+    }
+    Ok(LineContent::Session(session))
+}
+
+fn read_session(
+    mut fields: Map<String, Value>,
+    limits: ImportLimits,
+    (surrogates, now): (usize, Timestamp),
+) -> Result<ReadSession> {
     let id = match fields.shift_remove("id") {
         Some(Value::String(id)) => SessionId::new(id)?,
         _ => return Err(Error::field("id", "is missing or not a string")),
     };
     let started_at = fields.get("started_at").and_then(Value::as_str);
     let default_at = started_at.and_then(|at| Timestamp::parse(at).ok()).unwrap_or(now);
+    let mut sources = Vec::new();
     let messages = match fields.shift_remove("messages") {
         None | Some(Value::Null) => Ok(Vec::new()),
         Some(Value::Array(messages)) if messages.len() > limits.messages => {
@@ -106,11 +140,11 @@ fn read_session(line: &[u8], limits: ImportLimits, now: Timestamp) -> Result<Rea
         }
         Some(Value::Array(messages)) => {
             let rewinds = rewinds(fields.shift_remove("rewinds"))?;
-            prepare(messages, &rewinds, read.surrogates, default_at)
+            prepare(messages, &rewinds, (surrogates, default_at), &mut sources)
         }
         Some(_) => Err(Error::field("messages", "is not a list")),
     };
-    Ok(ReadSession { id, fields, messages })
+    Ok(ReadSession { id, fields, messages, sources })
 }
 
 /// Which rewinds hid which messages, by the ids they had where they come from.
@@ -130,12 +164,14 @@ fn rewinds(rows: Option<Value>) -> Result<HashMap<i64, RewoundRow>> {
 fn prepare(
     messages: Vec<Value>,
     rewinds: &HashMap<i64, RewoundRow>,
-    surrogates: usize,
-    at: Timestamp,
+    (surrogates, at): (usize, Timestamp),
+    sources: &mut Vec<SourceMessage>,
 ) -> Result<Vec<Prepared>> {
-    let prepare = |(index, message): (usize, Value)| {
-        let rewound = message.get("id").and_then(Value::as_i64).and_then(|id| rewinds.get(&id));
+    let mut prepare = |(index, message): (usize, Value)| {
+        let id = message.get("id").and_then(Value::as_i64);
+        let rewound = id.and_then(|id| rewinds.get(&id));
         let mut message = NewMessage::from_json(message)?;
+        sources.push(SourceMessage::new(id, &message));
         // Which message held them is not known any more; the space counts them all the same.
         message.repaired = if index == 0 { surrogates } else { 0 };
         let mut prepared = messages::prepare(message, at)?;

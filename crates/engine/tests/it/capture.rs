@@ -30,27 +30,27 @@ fn assert_becomes_true(what: &str, mut is_true: impl FnMut() -> bool) {
     }
 }
 
-fn open(space: &TestSpace) -> Oneiro {
+pub fn open(space: &TestSpace) -> Oneiro {
     Oneiro::open(&target(space), Options::default()).unwrap()
 }
 
 /// The transcripts of Claude Code in a folder of the test's own.
-struct Transcripts {
+pub struct Transcripts {
     folder: PathBuf,
 }
 
 impl Transcripts {
-    fn new(space: &TestSpace) -> Transcripts {
+    pub fn new(space: &TestSpace) -> Transcripts {
         let folder = space.folder().join("projects");
         std::fs::create_dir_all(&folder).unwrap();
         Transcripts { folder }
     }
 
-    fn sources(&self) -> Vec<CaptureSource> {
+    pub fn sources(&self) -> Vec<CaptureSource> {
         vec![CaptureSource::Transcripts { agent: Agent::ClaudeCode, folder: self.folder.clone() }]
     }
 
-    fn path(&self, session: &str) -> PathBuf {
+    pub fn path(&self, session: &str) -> PathBuf {
         self.folder.join(format!("{session}.jsonl"))
     }
 
@@ -60,7 +60,7 @@ impl Transcripts {
     }
 
     /// Adds a turn to a session of the project `/srv/SESSION`.
-    fn add(&self, session: &str, words: &str) {
+    pub fn add(&self, session: &str, words: &str) {
         self.write(session, &line(session, words));
     }
 }
@@ -75,24 +75,24 @@ fn line(session: &str, words: &str) -> String {
     format!("{line}\n")
 }
 
-fn choose(oneiro: &Oneiro, folder: Option<&str>, capture: CaptureSwitch) {
+pub fn choose(oneiro: &Oneiro, folder: Option<&str>, capture: CaptureSwitch) {
     let folder = folder.map(str::to_owned);
     oneiro.capture().choose(vec![ProjectChoice { folder, capture }]).unwrap();
 }
 
 /// What is stored of a session.
-fn stored(oneiro: &Oneiro, session: &str) -> Vec<String> {
+pub fn stored(oneiro: &Oneiro, session: &str) -> Vec<String> {
     let Ok(shown) = oneiro.sessions().show(&id(session), true) else { return Vec::new() };
     let words = shown.messages.iter().map(|message| message.body["content"].as_str().unwrap());
     words.map(str::to_owned).collect()
 }
 
-fn assert_captured(oneiro: &Oneiro, session: &str, words: &[&str]) {
+pub fn assert_captured(oneiro: &Oneiro, session: &str, words: &[&str]) {
     assert_becomes_true(&format!("{session} {words:?}"), || stored(oneiro, session) == words);
 }
 
 /// Waits until the lane has looked at the files again.
-fn wait_for_a_look(background: &Background) {
+pub fn wait_for_a_look(background: &Background) {
     let rounds = || {
         let status = background.monitor().status();
         status.into_iter().find(|status| status.lane == "capture").unwrap().rounds
@@ -214,26 +214,6 @@ on_both_backends! {
         assert_captured(&oneiro, "garden", &["one"]);
         // It is given back after each reading.
         assert_becomes_true("the lease is free", || lease().unwrap());
-    }
-
-    fn what_is_written_during_a_pause_is_never_captured(space) {
-        let (oneiro, files) = (open(space), Transcripts::new(space));
-        choose(&oneiro, Some("/srv/garden"), CaptureSwitch::On);
-        let background = Background::of(oneiro.clone(), files.sources());
-        files.add("garden", "before");
-        assert_captured(&oneiro, "garden", &["before"]);
-        // Another process pauses.
-        let other = open(space);
-        other.capture().pause(PauseRequest::default()).unwrap();
-        files.add("garden", "during");
-        wait_for_a_look(&background);
-        let path = files.path("garden");
-        let request = CaptureRequest::new(&path, Agent::ClaudeCode);
-        assert!(other.capture().transcript(&request, CaptureTrigger::Hook).unwrap().is_none());
-        assert_eq!(stored(&oneiro, "garden"), ["before"]);
-        assert!(other.capture().resume().unwrap().pause.is_none());
-        files.add("garden", "after");
-        assert_captured(&oneiro, "garden", &["before", "after"]);
     }
 
     fn a_hook_captures_unless_the_project_is_excluded(space) {

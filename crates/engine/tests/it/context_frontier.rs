@@ -19,16 +19,22 @@ fn look(oneiro: &Fixed, id: &SessionId, budget: usize) -> Window {
     oneiro.context().window(id, &request).unwrap()
 }
 
+/// Looks that prepare nothing, after which nothing is left to prepare.
+const LOOKS_WITHOUT_CHANGE: usize = 3;
+
 /// Looks until nothing is left to prepare: one look stops after a while.
 fn prepare(oneiro: &Fixed, id: &SessionId) {
-    let leaves = || {
+    let roots = || {
         let summaries = oneiro.context().summaries(id).unwrap();
-        summaries.iter().filter(|summary| summary.in_context).count()
+        let roots = summaries.into_iter().filter(|summary| summary.in_context);
+        roots.map(|summary| summary.id).collect::<Vec<_>>()
     };
-    let mut before = usize::MAX;
-    while before != leaves() {
-        before = leaves();
+    // On a busy machine a look may end before it has made anything.
+    let mut unchanged = 0;
+    while unchanged < LOOKS_WITHOUT_CHANGE {
+        let before = roots();
         look(oneiro, id, 500);
+        unchanged = if roots() == before { unchanged + 1 } else { 0 };
     }
 }
 
@@ -88,6 +94,7 @@ on_both_backends! {
     fn a_larger_window_shows_every_message_of_a_smaller_one(space) {
         let oneiro = open(space);
         let id = begin(&oneiro, "s", chat(0, 400));
+        prepare(&oneiro, &id);
         let mut before = shown_in(&look(&oneiro, &id, 1_500));
         for budget in [2_000, 2_500, 3_500, 5_000, 8_000, 12_000, 20_000, 40_000, 100_000] {
             let window = look(&oneiro, &id, budget);
@@ -122,6 +129,7 @@ on_both_backends! {
     fn windows_of_two_budgets_keep_their_beginnings(space) {
         let (one, two) = (open(space), open(space));
         let id = begin(&one, "s", chat(0, 200));
+        prepare(&one, &id);
         let (mut small, mut large) = (look(&one, &id, 4_000), look(&two, &id, 12_000));
         let mut breaks = 0;
         for at in 200..230 {
@@ -140,6 +148,7 @@ on_both_backends! {
     fn every_message_is_in_one_place(space) {
         let oneiro = open(space);
         let id = begin(&oneiro, "s", chat(0, 300));
+        prepare(&oneiro, &id);
         for budget in [1_500, 3_000, 9_000] {
             let window = look(&oneiro, &id, budget);
             let items = window.items.as_ref().unwrap().iter();

@@ -1,10 +1,12 @@
 //! Faults and crashes at every call: after reopening, the space is as before the operation or as
 //! after it, never between.
 
+use crate::memories::{person, statement};
 use crate::support::{assert_sound, clock, dump, fault_stride, id, ids, new, target, user};
 use oneiro::{
-    BranchRequest, Durability, Ending, EraseTarget, ImportLimits, Lineage, MessageId, NewMessage,
-    NewSession, Oneiro, Options, Result, SessionPatch, Usage, UsageKey,
+    BranchRequest, Durability, Ending, EraseTarget, ImportLimits, Lineage, ListOperations,
+    MessageId, NewMemory, NewMessage, NewSession, Oneiro, Options, Result, SessionPatch, Usage,
+    UsageKey,
 };
 use oneiro_store::{Fault, FaultPlan, Store};
 use oneiro_testkit::{Backend, TestSpace, on_both_backends};
@@ -74,6 +76,24 @@ const STEPS: &[Step] = &[
             .transfer()
             .import(&mut lines.as_bytes(), ImportLimits::default(), &mut |_| {})
             .map(drop)
+    },
+    |oneiro| {
+        let new = NewMemory {
+            subject: Some("Bob".into()),
+            quote: Some("hi".into()),
+            ..statement("Bob lives in Rome")
+        };
+        person(oneiro).memories().remember(new).map(drop)
+    },
+    // It contradicts: two memories, three operations, a signal.
+    |oneiro| {
+        let new = NewMemory { subject: Some("Bob".into()), ..statement("Bob lives in Oslo") };
+        person(oneiro).memories().remember(new).map(drop)
+    },
+    |oneiro| {
+        let last = oneiro.operations().list(&ListOperations::default())?.items;
+        let group = last.into_iter().next().and_then(|operation| operation.group).unwrap();
+        person(oneiro).operations().undo(group.as_str(), None).map(drop)
     },
     |oneiro| oneiro.sessions().delete(&id("a")).map(drop),
 ];

@@ -72,7 +72,7 @@ on_both_backends! {
         assert_eq!(expanded(&oneiro, "monday#4", ContextScope::Space).unwrap(), ids[3..]);
         let rewind = RewindRequest { to: Some(named("#3")), turns: None };
         assert_eq!(oneiro.sessions().rewind(&monday, rewind).unwrap().target.id.0, ids[2]);
-        let erase = EraseRequest { session: None, message: Some(named("monday#1")) };
+        let erase = EraseRequest { message: Some(named("monday#1")), ..EraseRequest::default() };
         let target = oneiro.erase_requested(&erase).unwrap();
         assert_eq!(target, EraseTarget::Message(MessageId(ids[0])));
         assert_eq!(oneiro.erase_target("monday#1").unwrap(), target);
@@ -112,7 +112,7 @@ on_both_backends! {
         let ids = monday_among_others(&oneiro);
         assert_eq!(oneiro.messages().get(named("mon#1")).unwrap().id.0, ids[0]);
         assert_eq!(oneiro.erase_target("mon#1").unwrap_err().kind(), ErrorKind::NotFound);
-        let erase = EraseRequest { session: None, message: Some(named("mon#1")) };
+        let erase = EraseRequest { message: Some(named("mon#1")), ..EraseRequest::default() };
         assert_eq!(oneiro.erase_requested(&erase).unwrap_err().kind(), ErrorKind::NotFound);
     }
 

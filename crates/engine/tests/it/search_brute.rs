@@ -243,7 +243,54 @@ fn compare(oneiro: &Fixed, dice: &mut Dice, count: usize, wrong: &mut Vec<String
     }
 }
 
+/// What is wrong with the answers to `count` exact searches for one to three words.
+fn compare_exact(oneiro: &Fixed, dice: &mut Dice, count: usize, wrong: &mut Vec<String>) {
+    let mut analyzer = Analyzer::default();
+    let read = read_all(oneiro);
+    for _ in 0..count {
+        let words: Vec<&str> = (0..1 + dice.roll(3)).map(|_| *dice.one(WORDS)).collect();
+        let text = words.join(" ");
+        let parsed = Query::parse(&text, oneiro.now()).unwrap();
+        let expr = parsed.expr.as_ref().unwrap();
+        let matching = read.iter().filter(|read| meets(expr, (read, true), &mut analyzer));
+        let mut wanted: Vec<i64> = matching.map(|read| read.id).collect();
+        wanted.sort_unstable_by_key(|id| std::cmp::Reverse(*id));
+        wanted.truncate(200);
+        let exact = |query: &str, sort| {
+            search(oneiro, SearchRequest { exact: true, sort, ..request(query) })
+        };
+        let ranked = exact(&text, Sort::Relevance);
+        let mut best = ids(&ranked);
+        best.sort_unstable_by_key(|id| std::cmp::Reverse(*id));
+        let newest = ids(&exact(&text, Sort::Newest));
+        if best != wanted || newest != wanted {
+            wrong.push(format!("{text}: {best:?} and {newest:?}, not {wanted:?}"));
+        }
+        // A query with an operator is answered another way, with the same scores.
+        let operands = words.join(" AND ");
+        let by_operators = exact(&format!("({operands}) OR zzqxwv"), Sort::Relevance);
+        let scores = |found: &oneiro::Found| -> Vec<(i64, f64)> {
+            found.hits.iter().map(|hit| (hit.id.0, hit.score)).collect()
+        };
+        if scores(&by_operators) != scores(&ranked) {
+            wrong.push(format!("{text}: {:?}, not {:?}", scores(&ranked), scores(&by_operators)));
+        }
+    }
+}
+
 on_both_backends! {
+    fn an_exact_search_for_words_finds_the_same_messages_as_a_full_scan(space) {
+        let oneiro = open(space);
+        let (mut wrong, mut known, mut dice) = (Vec::new(), Vec::new(), Dice(0xE8AC7));
+        for _ in 0..6 {
+            for _ in 0..20 {
+                step(&oneiro, &mut dice, &mut known);
+            }
+            compare_exact(&oneiro, &mut dice, 30, &mut wrong);
+        }
+        assert!(wrong.is_empty(), "{} wrong answers, such as\n{}", wrong.len(), wrong[..wrong.len().min(12)].join("\n"));
+    }
+
     fn a_search_finds_the_same_messages_as_a_full_scan(space) {
         let mut wrong = Vec::new();
         let seeds: &[u64] = match space.backend {

@@ -180,3 +180,34 @@ fn both_engines_return_the_same_hits_and_scores() {
         assert_sound(&there);
     }
 }
+
+#[test]
+fn hits_and_scores_do_not_depend_on_what_was_analysed_or_indexed_before() {
+    let space = TestSpace::new(Backend::Sqlite);
+    let used = open_with_words(&space).0;
+    let mut dice = Dice(77_001);
+    let mut hits = 0;
+    let scores = |oneiro: &Fixed| -> Vec<Vec<(i64, f64)>> {
+        let found = QUERIES.iter().map(|query| oneiro.search().run(&request(query)));
+        let hits = |found: Found| found.hits.iter().map(|hit| (hit.id.0, hit.score)).collect();
+        found.flatten().map(hits).collect()
+    };
+    for turn in 0..60 {
+        step(&used, &mut dice, turn);
+        if turn % 15 != 14 {
+            continue;
+        }
+        // A handle that searched before, a new one, and both after the tail was indexed.
+        let fresh = open_with_words(&space).0;
+        fresh.clock.set(turn * 3_700);
+        hits += compare(&used, &fresh, &format!("turn {turn}, not indexed"));
+        let unindexed = scores(&used);
+        assert_eq!(scores(&fresh), unindexed, "turn {turn}, a new handle");
+        fold(&used);
+        assert_eq!(scores(&used), unindexed, "turn {turn}, indexed");
+        let fresh = open_with_words(&space).0;
+        fresh.clock.set(turn * 3_700);
+        assert_eq!(scores(&fresh), unindexed, "turn {turn}, indexed, a new handle");
+    }
+    assert!(hits > 500, "only {hits} hits were compared");
+}

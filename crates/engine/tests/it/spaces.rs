@@ -1,7 +1,7 @@
 //! Spaces of a store: listed, refused when they do not exist, deleted unless they are in use.
 
 use crate::support::{begin, open, say};
-use oneiro::{ErrorKind, Oneiro, Options, SpaceName, Surface, Target, list_spaces};
+use oneiro::{Actor, ErrorKind, Oneiro, Options, SpaceName, Surface, Target, list_spaces};
 use oneiro_testkit::{Backend, TestSpace, on_both_backends};
 use std::io::{Seek, SeekFrom, Write};
 
@@ -38,12 +38,12 @@ on_both_backends! {
         assert!(names(space).contains(&name));
         drop(oneiro);
         let place = target(space, &space.space);
-        let deleted = Oneiro::delete_space(&place, &Options::default()).unwrap();
+        let deleted = Oneiro::delete_space(&place, &Options::default(), &Actor::default()).unwrap();
         assert_eq!((deleted.name, deleted.backups.len()), (space.space.clone(), 0));
         assert!(!names(space).contains(&name));
         let error = Oneiro::open(&place, existing()).err().unwrap();
         assert_eq!(error.kind(), ErrorKind::NotFound);
-        let error = Oneiro::delete_space(&place, &Options::default()).unwrap_err();
+        let error = Oneiro::delete_space(&place, &Options::default(), &Actor::default()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotFound);
     }
 
@@ -51,11 +51,11 @@ on_both_backends! {
         let oneiro = open(space);
         begin(&oneiro, "s");
         let place = target(space, &space.space);
-        let error = Oneiro::delete_space(&place, &Options::default()).unwrap_err();
+        let error = Oneiro::delete_space(&place, &Options::default(), &Actor::default()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
         say(&oneiro, "s", &["still here"]);
         drop(oneiro);
-        Oneiro::delete_space(&place, &Options::default()).unwrap();
+        Oneiro::delete_space(&place, &Options::default(), &Actor::default()).unwrap();
     }
 
     fn a_deleted_space_names_its_backups(space) {
@@ -64,7 +64,7 @@ on_both_backends! {
         oneiro.transfer().backup(&copy, &mut |_| {}).unwrap();
         drop(oneiro);
         let place = target(space, &space.space);
-        let deleted = Oneiro::delete_space(&place, &Options::default()).unwrap();
+        let deleted = Oneiro::delete_space(&place, &Options::default(), &Actor::default()).unwrap();
         assert_eq!(deleted.backups.len(), 1);
         assert!(copy.exists());
     }
@@ -93,7 +93,7 @@ fn a_damaged_space_is_listed_as_damaged_and_can_be_deleted() {
     let spaces = list_spaces(&space.store, &Options::default()).unwrap();
     let found = |name: &SpaceName| spaces.iter().find(|found| found.name == *name).unwrap().damaged;
     assert_eq!((found(&space.space), found(&good)), (true, false));
-    Oneiro::delete_space(&place, &Options::default()).unwrap();
+    Oneiro::delete_space(&place, &Options::default(), &Actor::default()).unwrap();
     assert_eq!(names(&space), ["good"]);
 }
 
@@ -104,7 +104,7 @@ fn a_file_that_cannot_be_told_to_be_a_space_is_neither_listed_nor_deleted() {
     drop(Oneiro::open(&place, Options::default()).unwrap());
     damage(&place, 0, &[0xAA; 100]);
     assert!(names(&space).is_empty());
-    let error = Oneiro::delete_space(&place, &Options::default()).unwrap_err();
+    let error = Oneiro::delete_space(&place, &Options::default(), &Actor::default()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corrupt);
     assert!(matches!(&place, Target::File { path, .. } if path.exists()));
 }

@@ -2,8 +2,8 @@
 //! everything in it.
 
 use oneiro::{
-    Clock, Durability, ExportRequest, Ids, ImportLimits, Message, NewMessage, NewSession, Oneiro,
-    Options, Result, Role, Session, SessionId, Target, Timestamp,
+    Clock, Durability, ExportRequest, Ids, ImportLimits, ListMemories, ListOperations, Message,
+    NewMessage, NewSession, Oneiro, Options, Result, Role, Session, SessionId, Target, Timestamp,
 };
 use oneiro_testkit::{Backend, TestSpace};
 use serde_json::{Value, json};
@@ -151,9 +151,9 @@ pub fn import(oneiro: &Oneiro, text: &str) -> Result<oneiro::Imported> {
     oneiro.transfer().import(&mut text.as_bytes(), ImportLimits::default(), &mut |_| {})
 }
 
-/// An export without the ids of messages, which each space gives anew.
+/// The sessions of an export without the ids of messages, which each space gives anew.
 pub fn without_ids(export: &str) -> Vec<Value> {
-    let lines = export.lines().map(|line| {
+    let lines = export.lines().filter(|line| line.starts_with("{\"id\"")).map(|line| {
         let mut session: Value = serde_json::from_str(line).unwrap();
         for message in session["messages"].as_array_mut().unwrap() {
             message.as_object_mut().unwrap().remove("id");
@@ -176,7 +176,11 @@ pub fn dump(oneiro: &Oneiro) -> String {
     }
     let settings = oneiro.settings().list().unwrap();
     let jobs = json!(oneiro.jobs().list(None, 1_000).unwrap().items);
-    format!("{}{stats}\n{settings:?}\n{jobs}\n", export(oneiro))
+    let memories = ListMemories { limit: 1_000, ..ListMemories::default() };
+    let memories = json!(oneiro.memories().list(&memories).unwrap().items);
+    let operations = ListOperations { limit: 1_000, ..ListOperations::default() };
+    let operations = json!(oneiro.operations().list(&operations).unwrap().items);
+    format!("{}{stats}\n{settings:?}\n{jobs}\n{memories}\n{operations}\n", export(oneiro))
 }
 
 /// Nothing is damaged, and every counter matches its rows.
@@ -186,11 +190,11 @@ pub fn assert_sound(oneiro: &Oneiro) {
 }
 
 /// How many calls lie between two at which a fault is tried. On a server each trial costs a new
-/// schema, and the transactions are those of SQLite, where every call is tried: every third is
+/// schema, and the transactions are those of SQLite, where every call is tried: every seventh is
 /// enough, but under `scripts/torture`, which tries them all.
 pub fn fault_stride(backend: Backend) -> u64 {
     match backend {
-        Backend::Postgres if std::env::var_os("ONEIRO_TORTURE_SECONDS").is_none() => 3,
+        Backend::Postgres if std::env::var_os("ONEIRO_TORTURE_SECONDS").is_none() => 7,
         Backend::Sqlite | Backend::Postgres => 1,
     }
 }

@@ -1,7 +1,9 @@
 //! Tokens: shown once, hashed, bound to a space, ended by time or by hand.
 
 use crate::support::{NOW, open};
-use oneiro::{ErrorKind, NewToken, Oneiro, Span, Token, TokenRole, TokenText};
+use oneiro::{
+    Actor, ActorKind, ActorSurface, ErrorKind, NewToken, Oneiro, Span, Token, TokenRole, TokenText,
+};
 use oneiro_testkit::on_both_backends;
 
 fn make(oneiro: &Oneiro, role: TokenRole, seconds: Option<i64>) -> (Token, TokenText) {
@@ -55,6 +57,18 @@ on_both_backends! {
         let elsewhere = format!("oneiro_elsewhere_{}", text.secret());
         assert_refused(&oneiro, &TokenText::parse(&elsewhere).unwrap());
         assert_refused(&oneiro, &TokenText::new(text.space().clone(), [9; 32]));
+    }
+
+    fn only_a_person_creates_a_token_that_acts_as_a_person(space) {
+        let oneiro = open(space);
+        let for_person = || NewToken { actor: ActorKind::Person, ..NewToken::new(TokenRole::Admin) };
+        for kind in [ActorKind::Agent, ActorKind::Job, ActorKind::Import] {
+            let other = oneiro.acting_as(Actor::new(kind, ActorSurface::Cli));
+            assert_eq!(other.tokens().create(for_person()).unwrap_err().kind(), ErrorKind::Forbidden);
+        }
+        let person = oneiro.acting_as(Actor::new(ActorKind::Person, ActorSurface::Cli));
+        assert_eq!(person.tokens().create(for_person()).unwrap().actor, ActorKind::Person);
+        assert_eq!(oneiro.tokens().list(None, 10).unwrap().items.len(), 1);
     }
 
     fn only_an_unambiguous_prefix_names_a_token(space) {

@@ -84,8 +84,9 @@ on_both_backends! {
         }
         let at = |time: &str| Timestamp::parse(time).unwrap();
         let pauses = [CapturePause { started_at: at("2026-03-02T09:02:00Z"), ended_at: Some(at("2026-03-02T09:04:00Z")) }];
+        oneiro.store().write(move |tx| oneiro_store::capture::set_pause(tx, Some(pauses[0]), pauses[0].started_at)).unwrap();
         let excluded = ExcludedFolders { trees: vec![ProjectFolder::resolve("/srv/secret")], ..ExcludedFolders::default() };
-        let request = CaptureRequest { pauses: &pauses, excluded: &excluded, ..CaptureRequest::new(&file.path, Agent::ClaudeCode) };
+        let request = CaptureRequest { pauses: Some(&pauses), excluded: &excluded, ..CaptureRequest::new(&file.path, Agent::ClaudeCode) };
         let captured = oneiro.transfer().capture_transcript(&request, &mut |_| {}).unwrap();
         assert_eq!((captured.messages, captured.left_out), (2, 3));
         assert_eq!(capture(&oneiro, &file).messages, 0);

@@ -1,6 +1,6 @@
 //! What holds for any conversation.
 
-use oneiro_extract::{ExtractRequest, Said, extract};
+use oneiro_extract::{ExtractRequest, SourceMessage, extract};
 use proptest::prelude::*;
 
 use crate::count;
@@ -25,8 +25,8 @@ fn conversations() -> impl Strategy<Value = Vec<(String, String)>> {
 }
 
 fn run(said: &[(String, String)], target: usize, about: Option<&str>) -> String {
-    let said: Vec<Said<'_>> =
-        said.iter().map(|(speaker, text)| Said { speaker, text, day: None }).collect();
+    let said: Vec<SourceMessage<'_>> =
+        said.iter().map(|(speaker, text)| SourceMessage { speaker, text, day: None }).collect();
     extract(&ExtractRequest { said: &said, target, about, count: &count })
 }
 
@@ -54,7 +54,7 @@ proptest! {
 
     #[test]
     fn every_counter_is_obeyed(said in conversations(), target in 0_usize..200) {
-        let said: Vec<Said<'_>> = said.iter().map(|(speaker, text)| Said { speaker, text, day: None }).collect();
+        let said: Vec<SourceMessage<'_>> = said.iter().map(|(speaker, text)| SourceMessage { speaker, text, day: None }).collect();
         for count in [str::len as fn(&str) -> usize, |text: &str| text.len().div_ceil(4), |text: &str| text.chars().count() * 3] {
             let text = extract(&ExtractRequest { said: &said, target, about: None, count: &count });
             prop_assert!(count(&text) <= target);
@@ -126,7 +126,7 @@ fn text_without_breaks_is_extracted_in_linear_time() {
         let large = small.repeat(TIMES);
         let extracted = |text: &str| {
             let day = Some(jiff::civil::Date::constant(2023, 5, 8));
-            let said = [Said { speaker: "user", text, day }];
+            let said = [SourceMessage { speaker: "user", text, day }];
             extract(&ExtractRequest { said: &said, target: 200, about: None, count: &count })
         };
         let is_linear = oneiro_testkit::takes_at_most(

@@ -9,7 +9,7 @@ mod laws;
 mod people;
 mod work;
 
-use oneiro_extract::{ExtractRequest, Said, extract};
+use oneiro_extract::{ExtractRequest, SourceMessage, extract};
 
 /// About what a model's own tokens are: words in pieces of seven letters, every other sign for one.
 fn count(text: &str) -> usize {
@@ -32,8 +32,8 @@ fn extract_of(said: &[(&str, &str)], target: usize) -> String {
 }
 
 fn extract_about(said: &[(&str, &str)], target: usize, about: Option<&str>) -> String {
-    let said: Vec<Said<'_>> =
-        said.iter().map(|(speaker, text)| Said { speaker, text, day: None }).collect();
+    let said: Vec<SourceMessage<'_>> =
+        said.iter().map(|(speaker, text)| SourceMessage { speaker, text, day: None }).collect();
     let text = extract(&ExtractRequest { said: &said, target, about, count: &count });
     assert!(count(&text) <= target, "{} over {target}: {text}", count(&text));
     text
@@ -44,9 +44,9 @@ type Told<'a> = (&'a str, &'a str, &'a str);
 
 fn extract_told(told: &[Told<'_>], target: usize) -> String {
     let day = |day: &str| jiff::civil::Date::strptime("%d %B %Y", day).ok();
-    let said: Vec<Said<'_>> = told
+    let said: Vec<SourceMessage<'_>> = told
         .iter()
-        .map(|&(said_on, speaker, text)| Said { speaker, text, day: day(said_on) })
+        .map(|&(said_on, speaker, text)| SourceMessage { speaker, text, day: day(said_on) })
         .collect();
     let text = extract(&ExtractRequest { said: &said, target, about: None, count: &count });
     assert!(count(&text) <= target, "{} over {target}: {text}", count(&text));

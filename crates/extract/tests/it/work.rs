@@ -1,7 +1,7 @@
 //! Agents at work: calls told once, logs left out, and the statements of the list made by hand kept.
 
 use jiff::civil::Date;
-use oneiro_extract::{ExtractRequest, Said, extract};
+use oneiro_extract::{ExtractRequest, SourceMessage, extract};
 use serde_json::Value;
 
 use crate::{Told, assert_extracted, count, extract_told};
@@ -54,9 +54,9 @@ fn summaries_of_an_eighth_keep_four_fifths_of_what_the_list_names() {
     for case in cases.as_array().unwrap().iter().filter(|case| case["messages"].is_array()) {
         let messages: Vec<(String, String, Date)> =
             case["messages"].as_array().unwrap().iter().map(|one| message(one).unwrap()).collect();
-        let said: Vec<Said<'_>> = messages
+        let said: Vec<SourceMessage<'_>> = messages
             .iter()
-            .map(|(speaker, text, day)| Said { speaker, text, day: Some(*day) })
+            .map(|(speaker, text, day)| SourceMessage { speaker, text, day: Some(*day) })
             .collect();
         let tokens: usize =
             said.iter().map(|said| count(said.speaker) + count(said.text) + 4).sum();

@@ -1,7 +1,7 @@
 //! `memory_context`: the window of a session, within a token budget.
 
 use super::session_search::count;
-use super::{Answer, Call, Hints, Payload, Tool, never};
+use super::{Answer, Call, Hints, Payload, Profile, Tool, never};
 use crate::TokenRole;
 use crate::arguments::{Given, input_schema};
 use crate::recalled::{delimit, lines, quoted};
@@ -57,6 +57,7 @@ pub(super) const TOOL: Tool = Tool {
     // It may summarise old messages.
     hints: Hints { read_only: false, ..Hints::READ_ONLY },
     role: TokenRole::Read,
+    profile: Profile::Agent,
     may_call_model: never,
     run,
 };

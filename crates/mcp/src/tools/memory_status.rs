@@ -1,7 +1,7 @@
 //! `memory_status`: how much this memory holds and whether its index is up to date.
 
 use super::session_search::count;
-use super::{Answer, Call, Hints, Tool, never};
+use super::{Answer, Call, Hints, Profile, Tool, never};
 use crate::TokenRole;
 use crate::arguments::{Given, input_schema};
 use oneiro::contract::Request;
@@ -19,6 +19,7 @@ pub(super) const TOOL: Tool = Tool {
     output,
     hints: Hints::READ_ONLY,
     role: TokenRole::Read,
+    profile: Profile::Agent,
     may_call_model: never,
     run,
 };

@@ -2,7 +2,14 @@
 //! It does not know the protocol.
 
 mod memory_context;
+mod memory_dream;
+mod memory_forget;
+mod memory_note;
+mod memory_recall;
+mod memory_remember;
+mod memory_review;
 mod memory_status;
+mod memory_why;
 mod session_expand;
 mod session_search;
 
@@ -11,8 +18,19 @@ use oneiro::Result;
 use serde_json::{Map, Value};
 
 /// All tools, in the order in which they are listed.
-pub const TOOLS: &[Tool] =
-    &[session_search::TOOL, session_expand::TOOL, memory_context::TOOL, memory_status::TOOL];
+pub const TOOLS: &[Tool] = &[
+    session_search::TOOL,
+    session_expand::TOOL,
+    memory_recall::TOOL,
+    memory_remember::TOOL,
+    memory_forget::TOOL,
+    memory_why::TOOL,
+    memory_review::TOOL,
+    memory_note::TOOL,
+    memory_context::TOOL,
+    memory_dream::TOOL,
+    memory_status::TOOL,
+];
 
 /// A tool.
 pub struct Tool {
@@ -31,10 +49,40 @@ pub struct Tool {
     pub hints: Hints,
     /// The role that a caller needs.
     pub role: TokenRole,
+    /// Who is shown it.
+    pub profile: Profile,
     /// Whether a call with these arguments may call a model, and needs a permit for it.
     pub may_call_model: fn(&Map<String, Value>) -> bool,
     /// Answers a call; blocking.
     pub run: fn(&Call) -> Result<Answer>,
+}
+
+/// Which tools are listed. Every tool may be called, listed or not: the role is what protects.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Profile {
+    /// Tools for the agent that talks to the user.
+    #[default]
+    Agent,
+    /// Also tools for the program that runs the agent.
+    Host,
+}
+
+impl Profile {
+    /// All profiles, the smaller first.
+    pub const ALL: [Profile; 2] = [Profile::Agent, Profile::Host];
+
+    /// The name on the command line and in URLs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Profile::Agent => "agent",
+            Profile::Host => "host",
+        }
+    }
+
+    /// The profile with a name.
+    pub fn parse(name: &str) -> Option<Profile> {
+        Profile::ALL.into_iter().find(|profile| profile.as_str() == name)
+    }
 }
 
 /// What a host may assume about a call before it allows one.

@@ -15,6 +15,7 @@ mod expand;
 mod hostile_ids;
 mod http;
 mod list;
+mod memories;
 mod modes;
 mod resources;
 mod support;

@@ -48,8 +48,15 @@ pub fn decode<R: Request>(given: Map<String, Value>, reading: Reading) -> Result
     let shape = shape_of::<R>();
     let mut notes = Vec::new();
     let fields = read::fields(shape, given, reading, &mut notes)?;
+    let request: R = decode_value(Value::Object(fields))?;
+    request.check()?;
+    Ok(Decoded { request, notes })
+}
+
+/// Decodes a value that has the form in which it is written; an error names the field.
+pub fn decode_value<T: DeserializeOwned>(value: Value) -> Result<T> {
     PARSE_ERROR.take();
-    let request: R = serde_path_to_error::deserialize(Value::Object(fields)).map_err(|error| {
+    serde_path_to_error::deserialize(value).map_err(|error| {
         let kept = PARSE_ERROR.take();
         let (place, problem) = (error.path().to_string(), error.inner().to_string());
         // The message of a type may start with the name of the field.
@@ -62,9 +69,7 @@ pub fn decode<R: Request>(given: Map<String, Value>, reading: Reading) -> Result
             Some(remedy) => error.remedy(remedy),
             None => error,
         }
-    })?;
-    request.check()?;
-    Ok(Decoded { request, notes })
+    })
 }
 
 thread_local! {

@@ -115,7 +115,8 @@ impl OneField<'_> {
                     .ok_or_else(|| self.wrong("is not a whole number of microseconds"))
             }
             (FieldKind::Time { .. }, _) => Err(self.wrong("is not a time").remedy(TIME_REMEDY)),
-            (FieldKind::List(of), Value::Array(items)) => {
+            (FieldKind::List { of, max }, Value::Array(items)) => {
+                self.check_count(&items, *max)?;
                 let items = items.into_iter().map(|item| self.exact(of, item));
                 let items = items.collect::<Result<Vec<_>>>();
                 items.map(Value::Array).map_err(|error| match of.as_ref() {
@@ -125,14 +126,22 @@ impl OneField<'_> {
                     _ => error,
                 })
             }
-            (FieldKind::List(_), _) => Err(self.wrong("is not a list")),
+            (FieldKind::List { .. }, _) => Err(self.wrong("is not a list")),
         }
+    }
+
+    fn check_count(&self, items: &[Value], max: usize) -> Result<()> {
+        if items.len() <= max {
+            return Ok(());
+        }
+        Err(self.wrong(format!("has {} entries, and at most {max} are allowed", items.len())))
     }
 
     /// A value of a query string: a list of texts.
     fn query_value(&mut self, kind: &FieldKind, value: Value) -> Result<Value> {
         let Value::Array(texts) = value else { return self.exact(kind, value) };
-        if let FieldKind::List(of) = kind {
+        if let FieldKind::List { of, max } = kind {
+            self.check_count(&texts, *max)?;
             let items = texts.into_iter().map(|text| self.text_value(of, text));
             return items.collect::<Result<Vec<_>>>().map(Value::Array);
         }
@@ -205,9 +214,12 @@ impl OneField<'_> {
                     }
                 }
             }
-            (FieldKind::List(of), value) => match self.agent_list(of, value)? {
+            (FieldKind::List { of, max }, value) => match self.agent_list(of, value)? {
                 items if items.is_empty() => return Ok(None),
-                items => Value::Array(items),
+                items => {
+                    self.check_count(&items, *max)?;
+                    Value::Array(items)
+                }
             },
             (FieldKind::Word(words), Value::String(word)) => {
                 self.word(word.to_lowercase(), words)?

@@ -66,7 +66,12 @@ pub enum FieldKind {
     /// A boolean.
     Bool,
     /// A list.
-    List(Box<FieldKind>),
+    List {
+        /// What it lists.
+        of: Box<FieldKind>,
+        /// Maximum number of entries.
+        max: usize,
+    },
     /// A JSON object.
     Object,
     /// Any JSON value.
@@ -160,7 +165,10 @@ fn kind_of(schema: &Value) -> FieldKind {
             bound("maximum").unwrap_or(f64::MAX),
         ),
         "boolean" => FieldKind::Bool,
-        "array" => FieldKind::List(Box::new(schema.get("items").map_or(FieldKind::Any, kind_of))),
+        "array" => FieldKind::List {
+            of: Box::new(schema.get("items").map_or(FieldKind::Any, kind_of)),
+            max: length("maxItems").unwrap_or(usize::MAX),
+        },
         "object" => FieldKind::Object,
         _ => FieldKind::Any,
     }

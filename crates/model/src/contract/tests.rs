@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::{
-    ArchivedFilter, BackupRequest, HitKind, ListSessions, NewToken, RewindRequest, SearchRequest,
-    SessionPatch, SessionSearchRequest,
+    ArchivedFilter, BackupRequest, HitKind, ListSessions, NewMemory, NewToken, RewindRequest,
+    SearchRequest, SessionPatch, SessionSearchRequest,
 };
 use serde_json::json;
 
@@ -44,6 +44,24 @@ fn every_form_says_the_same_request() {
 }
 
 #[test]
+fn a_list_has_at_most_the_entries_that_its_schema_allows() {
+    for (form, count, is_allowed) in [
+        (Form::Json, 20, true),
+        (Form::Json, 21, false),
+        (Form::CommandLine, 21, false),
+        (Form::Agent, 20, true),
+        (Form::Agent, 21, false),
+    ] {
+        let given = json!({"content": "tea", "tags": vec!["t"; count]});
+        let read = read::<NewMemory>(form, given);
+        assert_eq!(read.is_ok(), is_allowed, "{form:?} {count}");
+        if let Err(error) = read {
+            assert_eq!(error.field_name(), Some("tags"));
+        }
+    }
+}
+
+#[test]
 fn what_cannot_be_taken_is_named() {
     for (given, field) in [
         (json!({}), "query"),
@@ -54,7 +72,7 @@ fn what_cannot_be_taken_is_named() {
         (json!({"query": "x", "limit": "5"}), "limit"),
         (json!({"query": "x", "limit": 1.5}), "limit"),
         (json!({"query": "x", "sort": "best"}), "sort"),
-        (json!({"query": "x", "kinds": ["memory"]}), "kinds"),
+        (json!({"query": "x", "kinds": ["thought"]}), "kinds"),
         (json!({"query": "x", "roles": "user"}), "roles"),
         (json!({"query": "x", "since": "3d"}), "since"),
         (json!({"query": "x", "explain": "true"}), "explain"),

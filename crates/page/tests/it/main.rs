@@ -8,7 +8,10 @@
     reason = "tests may fail"
 )]
 
+mod beliefs;
 mod context;
+mod dreams;
+mod notes;
 mod safety;
 mod size;
 mod states;

@@ -26,7 +26,10 @@ fn tags(page: &str, html: &str) -> (Vec<Tag>, String) {
     let mut open: Vec<String> = Vec::new();
     let mut rest = html;
     while let Some(at) = rest.find('<') {
-        text.push_str(&rest[..at]);
+        // A field holds no elements, and what it holds must be sent back as it is.
+        if open.last().is_none_or(|name| name != "textarea") {
+            text.push_str(&rest[..at]);
+        }
         rest = &rest[at + 1..];
         let end = rest.find(|c: char| c.is_whitespace() || c == '>').unwrap();
         let name = rest[..end].to_lowercase();
@@ -64,8 +67,8 @@ fn tags(page: &str, html: &str) -> (Vec<Tag>, String) {
 }
 
 const ELEMENTS: &str = "!doctype html head meta title link script body a header main footer nav ul \
-    ol li div span p strong em del code pre kbd br hr h1 h2 svg path circle rect g button form \
-    label input select option datalist details summary section article blockquote q bdi time dl dt dd \
+    ol li div span p strong em ins del meter code pre kbd br hr h1 h2 svg path circle rect g button form \
+    label input textarea select option datalist details summary section article blockquote q bdi time dl dt dd \
     figure figcaption table caption thead tbody tr th td mark small";
 
 #[test]

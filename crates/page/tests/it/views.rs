@@ -23,6 +23,29 @@ fn part<'a>(html: &'a str, from: &str, to: &str) -> &'a str {
 }
 
 #[test]
+fn what_was_learnt_stands_beside_its_message_with_its_status() {
+    let html = session::fragment(&states::rich_talk(false));
+    let (_, after) = html.split_once("id=\"m101\"").unwrap();
+    let (turn, _) = after.split_once("</article>").unwrap();
+    for part in
+        ["Learnt from this", "Mira runs in the evening.", "waiting for review", "#why\">why"]
+    {
+        assert!(turn.contains(part), "{part} is missing: {turn}");
+    }
+    assert_eq!(html.matches("<section class=\"learnt\"").count(), 1);
+}
+
+#[test]
+fn a_pack_tells_what_was_left_out_and_why() {
+    let html = oneiro_page::packs::fragment(&states::packs::pack("telegram"));
+    for part in
+        ["another memory replaced it", "muted: often shown", "set by a person", "message 104"]
+    {
+        assert!(html.contains(part), "{part} is missing: {html}");
+    }
+}
+
+#[test]
 fn a_fragment_is_the_content_of_the_page() {
     let search = states::found_search();
     let list = states::listing(made::sessions());

@@ -4,13 +4,21 @@
 
 mod capture;
 mod context;
+mod dreams;
 mod erasures;
 mod events;
 mod export;
 mod history;
+mod interactions;
 mod jobs;
+mod memories;
 mod messages;
+mod mounts;
+mod notes;
+mod operations;
+mod packs;
 mod pins;
+mod projects;
 mod search;
 mod sessions;
 mod spaces;
@@ -369,6 +377,13 @@ pub(crate) static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
             .role(TokenRole::Read)
             .model(ModelUse::If(search::wants_digests))
             .summary("Find conversations, scroll in one, read one, or list recent ones"),
+        post("/v1/packs", body(packs::make))
+            .role(TokenRole::Read)
+            .summary("Make a pack for a prompt"),
+        get("/v1/packs", query(packs::list)).summary("Packs of the last 30 days, newest first"),
+        get("/v1/why", query(packs::why))
+            .summary("What a session was shown last, or a pack, and where each line came from"),
+        get("/v1/packs/{id}", plain(packs::show)).summary("A pack again, for 30 days"),
         get("/v1/events", stream::<EventsRequest>(Run::Events, Schemas::answer::<Change>))
             .summary("Changes in the space, as server-sent events"),
         get("/v1/capture", plain(capture::status))
@@ -396,6 +411,8 @@ pub(crate) static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
         get("/v1/spaces", plain(spaces::list))
             .summary("Spaces of the store; with a token, only the space that it opens"),
         get("/v1/stats", plain(stats::stats)).summary("Counts and sizes of the space"),
+        get("/v1/stats/memory", query(stats::memory))
+            .summary("What packs gave, what became of their lines, and which memories are muted"),
         get("/v1/activity", query(stats::activity)).summary("Messages per day"),
         get("/v1/latency", plain(stats::latency))
             .summary("Search latency of the last hour, minute by minute"),
@@ -404,10 +421,123 @@ pub(crate) static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
             .statuses(&[201])
             .summary("Copy the space into a new file in the server's folder of backups"),
         get("/v1/export", stream::<ExportRequest>(Run::Export, Schemas::answer::<String>))
-            .summary("Every session with its messages, one to a line"),
+            .summary("Everything as JSONL: sessions with their messages, memories, operations and state; a selection has sessions only"),
+        get("/v1/memories", query(memories::list)).summary("Memories by filters, newest first"),
+        post("/v1/memories", body(memories::remember))
+            .creates_space(CreatesSpace::Always)
+            .statuses(&[200, 201])
+            .summary("Remember a statement, or add evidence to the memory that states it"),
+        post("/v1/memories/forget", body(memories::forget_many))
+            .summary("Forget what rests on a session, a source or a participant"),
+        post("/v1/memories/review", body(memories::review))
+            .summary("Promote or reject every candidate that the filters select"),
+        get("/v1/memories/{id}", query(memories::show)).summary("A memory with its sources"),
+        patch("/v1/memories/{id}", body(memories::edit))
+            .summary("Change a memory: given fields are overwritten, null removes a value"),
+        post("/v1/memories/{id}/promote", body(memories::promote))
+            .summary("Make a candidate active; for people"),
+        post("/v1/memories/{id}/reject", body(memories::reject))
+            .summary("Make a candidate invalid"),
+        post("/v1/memories/{id}/supersede", body(memories::supersede))
+            .summary("Replace a memory by a new statement or by another memory; for people"),
+        post("/v1/memories/{id}/unmute", body(memories::unmute))
+            .summary("Let packs show a muted memory again, in one project or in all"),
+        post("/v1/memories/{id}/reinforce", body(memories::reinforce))
+            .summary("Record that an answer rests on an active memory"),
+        post("/v1/memories/{id}/confirm", body(memories::confirm))
+            .summary("Confirm an active memory; for people"),
+        post("/v1/memories/{id}/forget", body(memories::forget))
+            .summary("Make a memory invalid; it is kept, and no longer believed"),
+        post("/v1/memories/{id}/merge", body(memories::merge))
+            .summary("Merge a memory into another, which gets its sources; for people"),
+        get("/v1/memories/{id}/history", plain(memories::history))
+            .summary("Every operation on a memory, oldest first"),
+        get("/v1/memories/{id}/why", query(memories::why))
+            .summary("Why a memory is believed: quotes, messages, operations"),
+        post("/v1/interactions", body(interactions::capture))
+            .statuses(&[201])
+            .summary("Store a prompt with its response; reinforce memories, extract candidates"),
+        get("/v1/interactions", query(interactions::list))
+            .summary("Interactions without their responses, newest first"),
+        get("/v1/interactions/{id}", plain(interactions::show)).summary("One interaction"),
+        post("/v1/interactions/{id}/reinforce", plain(interactions::reinforce))
+            .summary("Reinforce the memories that its response rests on"),
+        post("/v1/interactions/{id}/extract", plain(interactions::extract))
+            .summary("Extract candidates from it"),
+        post("/v1/extract", body(interactions::learn))
+            .summary("Learn from messages that were not read yet, or from one session"),
+        get("/v1/operations", query(operations::list))
+            .summary("Recorded changes of memories, projects and state, newest first"),
+        post("/v1/operations/{id}/undo", body(operations::undo))
+            .summary("Undo an operation, or every operation of a group"),
+        get("/v1/notes", query(notes::list)).summary("Notes without their texts, by name"),
+        get("/v1/notes/{name}", plain(notes::show))
+            .summary("A note; the header ETag changes with its text"),
+        put("/v1/notes/{name}", body(notes::write))
+            .creates_space(CreatesSpace::Always)
+            .summary("Write a note; with If-Match or `base`, what others changed since is kept"),
+        delete("/v1/notes/{name}", query(notes::delete))
+            .role(TokenRole::Write)
+            .summary("Delete a note; its history stays, and it can be restored"),
+        post("/v1/notes/{name}/edits", body(notes::edit))
+            .creates_space(CreatesSpace::Always)
+            .summary("Add, replace and remove entries of a note; all or none"),
+        get("/v1/notes/{name}/blame", plain(notes::blame))
+            .summary("The lines of a note, each with who wrote it and when"),
+        get("/v1/mounts", plain(mounts::list))
+            .summary("Mounted folders, after their files and the notes were brought in step"),
+        post("/v1/mounts", body(mounts::mount))
+            .role(TokenRole::Admin)
+            .creates_space(CreatesSpace::Always)
+            .summary("Mount a folder of this host: its files and the notes are kept in step; for people"),
+        delete("/v1/mounts", query(mounts::unmount))
+            .role(TokenRole::Admin)
+            .summary("Unmount a folder; its files stay; for people"),
+        post("/v1/mounts/sync", plain(mounts::sync))
+            .summary("Bring mounted files and notes in step now"),
+        get("/v1/prompt", query(notes::prompt))
+            .summary("The notes for a prompt, with how full they are; the same for a revision"),
+        get("/v1/revisions", query(notes::revisions))
+            .summary("Revisions of the notes, newest first"),
+        get("/v1/revisions/{id}", query(notes::revision))
+            .summary("A revision with what it changed"),
+        post("/v1/revisions/{id}/restore", body(notes::restore))
+            .summary("Set the notes to what they were after a revision"),
+        post("/v1/revisions/{id}/undo", body(notes::undo))
+            .summary("Undo one revision, and keep what was changed later"),
+        get("/v1/diff", query(notes::diff)).summary("The difference between two revisions"),
+        post("/v1/dreams", body(dreams::run))
+            .summary("Dream: now, or if it is due when a heartbeat or a schedule asks"),
+        get("/v1/dreams", query(dreams::list)).summary("Dreams, newest first"),
+        get("/v1/dreams/status", plain(dreams::status))
+            .summary("Whether the space dreams, when next, and what was last"),
+        put("/v1/dreams/schedule", body(dreams::schedule))
+            .summary("Set whether and when the space dreams by itself"),
+        get("/v1/dreams/candidates", query(dreams::candidates))
+            .summary("Claims that dreams decide about, the best first"),
+        get("/v1/dreams/candidates/{id}", plain(dreams::candidate))
+            .summary("What was decided about a candidate, and what it is missing"),
+        get("/v1/dreams/{id}", plain(dreams::show)).summary("A dream with its decisions"),
+        get("/v1/dreams/{id}/replay", plain(dreams::replay))
+            .summary("Decide again what a dream decided, and compare"),
+        post("/v1/dreams/{id}/undo", body(dreams::undo))
+            .summary("Undo a whole dream, and keep what was changed later"),
+        post("/v1/distrusts", body(memories::distrust))
+            .summary("Stop trusting a source, and judge again what rests on it; for people"),
+        get("/v1/projects", plain(projects::list)).summary("Registered projects, by name"),
+        post("/v1/projects", body(projects::register))
+            .creates_space(CreatesSpace::Always)
+            .summary("Register a project, or add aliases and a folder; for people"),
+        get("/v1/projects/{name}/state", query(projects::state))
+            .summary("Facts of a project, by name"),
+        post("/v1/projects/{name}/state", body(projects::set_state))
+            .creates_space(CreatesSpace::Always)
+            .summary("Set a fact of a project; for people"),
+        post("/v1/projects/{name}/state/end", body(projects::end_state))
+            .summary("End a fact of a project; for people"),
         post("/v1/erasures", body(erasures::erase))
             .role(TokenRole::Admin)
-            .summary("Erase a session or a message without a trace, and verify it"),
+            .summary("Erase a session, a message or a memory without a trace, and verify it"),
         post("/v1/prune", body(sessions::prune))
             .role(TokenRole::Admin)
             .summary("Delete ended sessions by age and filters"),

@@ -3,13 +3,18 @@
 use crate::call::{Answer, Call};
 use crate::metrics::Minute;
 use oneiro::{
-    Activity, ActivityRequest, BackupMade, BackupRequest, Error, ErrorKind, Result, Stats,
+    Activity, ActivityRequest, BackupMade, BackupRequest, Error, ErrorKind, MemoryStats,
+    MemoryStatsRequest, Result, Stats,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 
 pub(super) fn stats(call: &Call) -> Result<Answer<Stats>> {
     Answer::ok(call.oneiro()?.stats()?)
+}
+
+pub(super) fn memory(call: &Call, request: MemoryStatsRequest) -> Result<Answer<MemoryStats>> {
+    Answer::ok(call.oneiro()?.memories().stats(&request)?)
 }
 
 pub(super) fn activity(call: &Call, request: ActivityRequest) -> Result<Answer<Activity>> {

@@ -3,12 +3,21 @@
 
 mod assets;
 mod context;
+mod decisions;
+mod dreams;
+mod form_token;
 mod login;
+mod memories;
+mod note_forms;
+mod notes;
 mod overview;
+mod packs;
 mod search;
 mod sessions;
 mod spaces;
 mod view_request;
+
+pub(crate) use form_token::FormTokens;
 
 use crate::auth::{Authenticated, Credentials};
 use crate::dispatch::peer;
@@ -37,6 +46,18 @@ type View = fn(&ViewRequest) -> Result<String>;
 const VIEWS: &[(&str, View)] = &[
     ("/", overview::overview),
     ("/search", search::search),
+    ("/memories", memories::list),
+    ("/memories/{id}", memories::memory),
+    ("/notes", notes::list),
+    ("/notes/{name}", notes::note),
+    ("/notes/{name}/edit", notes::edit),
+    ("/new-note", notes::create),
+    ("/revisions/{id}", notes::revision),
+    ("/dreams", dreams::list),
+    ("/dreams/{id}", dreams::dream),
+    ("/packs", packs::list),
+    ("/packs/{id}", packs::pack),
+    ("/review", memories::review),
     ("/sessions", sessions::list),
     ("/sessions/{id}", sessions::conversation),
     ("/sessions/{id}/summaries", context::summaries),
@@ -51,6 +72,24 @@ const VIEWS: &[(&str, View)] = &[
 pub(crate) const ROUTES: &[&str] = &[
     "/",
     "/search",
+    "/memories",
+    "/memories/{id}",
+    "/memories/{id}/{action}",
+    "/operations/{id}/undo",
+    "/notes",
+    "/notes/{name}",
+    "/notes/{name}/edit",
+    "/notes/{name}/delete",
+    "/new-note",
+    "/revisions/{id}",
+    "/revisions/{id}/undo",
+    "/revisions/{id}/restore",
+    "/dreams",
+    "/dreams/{id}",
+    "/dreams/{id}/undo",
+    "/packs",
+    "/packs/{id}",
+    "/review",
     "/sessions",
     "/sessions/{id}",
     "/sessions/{id}/summaries",
@@ -71,6 +110,15 @@ pub(crate) fn routes() -> Router<Arc<State>> {
         .route("/login", get(login::form).post(login::login))
         .route("/logout", post(login::logout))
         .route("/space", post(spaces::switch))
+        .route("/memories/{id}/{action}", post(decisions::change))
+        .route("/operations/{id}/undo", post(decisions::undo))
+        .route("/notes", post(note_forms::create))
+        .route("/notes/{name}/edit", post(note_forms::write))
+        .route("/notes/{name}/delete", post(note_forms::delete))
+        .route("/revisions/{id}/undo", post(note_forms::undo))
+        .route("/revisions/{id}/restore", post(note_forms::restore))
+        .route("/dreams", post(dreams::start))
+        .route("/dreams/{id}/undo", post(dreams::undo))
         .route("/assets/{name}", get(assets::asset));
     for (path, view) in VIEWS {
         let view = *view;
@@ -174,6 +222,7 @@ pub(crate) fn problem(problem: &Problem) -> Response {
     let view = oneiro_page::problem::ProblemView {
         frame: frame_without_space(),
         error: problem.error.clone(),
+        back: None,
     };
     let mut response = html(problem.status, oneiro_page::problem::page(&view));
     problem.add_headers(&mut response);
@@ -182,7 +231,13 @@ pub(crate) fn problem(problem: &Problem) -> Response {
 
 /// The frame of a page that belongs to no space.
 fn frame_without_space() -> Frame {
-    Frame { space: String::new(), notice: None, signed_in: false, now: SystemClock.now() }
+    Frame {
+        space: String::new(),
+        notice: None,
+        signed_in: false,
+        form_token: None,
+        now: SystemClock.now(),
+    }
 }
 
 /// The error for a path that names nothing.

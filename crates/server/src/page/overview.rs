@@ -32,6 +32,8 @@ pub(super) fn overview(request: &ViewRequest) -> Result<String> {
     let view = OverviewView {
         frame: request.frame.clone(),
         stats: oneiro.stats()?,
+        beliefs: super::memories::beliefs(oneiro)?,
+        packs: super::packs::stats(oneiro)?,
         days: days.collect(),
         minutes: minutes.collect(),
         recent: oneiro.sessions().list(&recent)?.items,

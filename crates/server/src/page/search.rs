@@ -67,5 +67,5 @@ fn run(request: &ViewRequest, form: &SearchForm) -> Result<Outcome> {
     let found = oneiro.search().run(&search)?;
     let millis = started.elapsed().as_secs_f64() * 1_000.0;
     let sessions = oneiro.search().sessions_of(&found)?;
-    Ok(Outcome::Found { found, sessions, millis })
+    Ok(Outcome::Found { found: Box::new(found), sessions, millis })
 }

@@ -62,6 +62,7 @@ pub(super) fn conversation(request: &ViewRequest) -> Result<String> {
     let stretch = oneiro.messages().stretch(&id, range)?;
     let family = oneiro.sessions().family(&id, FAMILY)?;
     let pinned = oneiro.messages().pinned(&id)?.into_iter().map(|message| message.id).collect();
+    let messages: Vec<_> = stretch.messages.iter().map(|message| message.id).collect();
     let view = ConversationView {
         frame: request.frame.clone(),
         family: family.into_iter().map(relative).collect(),
@@ -72,6 +73,7 @@ pub(super) fn conversation(request: &ViewRequest) -> Result<String> {
         hidden,
         at,
         pinned,
+        learnt: oneiro.memories().learnt_from(&messages)?,
     };
     Ok(request.render(&view, oneiro_page::session::page, oneiro_page::session::fragment))
 }

@@ -4,7 +4,7 @@
 use crate::auth::Authenticated;
 use crate::decode::unescape;
 use crate::state::State;
-use oneiro::{Cursor, Error, Oneiro, Result};
+use oneiro::{Cursor, Error, Oneiro, Result, TokenRole};
 use oneiro_page::Frame;
 use oneiro_page::problem::ProblemView;
 use std::sync::Arc;
@@ -38,11 +38,14 @@ impl ViewRequest {
             let (name, value) = pair.split_once('=')?;
             Some((unescape(name).ok()?, unescape(value).ok()?.replace('\0', "")))
         });
+        let may_write = visitor.role.require(TokenRole::Write).is_ok();
+        let form_token = may_write.then(|| state.form_tokens.issue(&visitor)).transpose()?;
         let oneiro = visitor.oneiro()?;
         let frame = Frame {
             space: oneiro.target().space().to_string(),
             notice: None,
             signed_in: visitor.token.is_some(),
+            form_token,
             now: oneiro.now(),
         };
         let params = pairs.collect();
@@ -101,7 +104,7 @@ impl ViewRequest {
 
     /// An error in the frame of the space.
     pub(super) fn problem(&self, error: Error) -> String {
-        let view = ProblemView { frame: self.frame.clone(), error };
+        let view = ProblemView { frame: self.frame.clone(), error, back: None };
         self.render(&view, oneiro_page::problem::page, oneiro_page::problem::fragment)
     }
 

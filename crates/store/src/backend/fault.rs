@@ -158,6 +158,10 @@ impl Connection for FaultConnection {
         self.fault.run(|| self.inner.execute(sql, values))
     }
 
+    fn execute_script(&mut self, sql: &str) -> Result<()> {
+        self.fault.run(|| self.inner.execute_script(sql))
+    }
+
     fn query(
         &mut self,
         sql: &str,

@@ -93,6 +93,8 @@ pub(crate) trait Connection: Send {
     fn begin(&mut self, access: Access) -> Result<()>;
     /// Runs a statement and returns how many rows it changed.
     fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64>;
+    /// Runs statements without parameters, each ended by a semicolon, in one round trip.
+    fn execute_script(&mut self, sql: &str) -> Result<()>;
     /// Runs a query and calls `each` with every row.
     fn query(
         &mut self,

@@ -241,7 +241,6 @@ impl PostgresConnection {
         self.client.call(self.limit, work).map_err(|failure| explain(&self.place, failure))
     }
 
-    /// Runs statements without parameters in one round trip.
     fn batch(&mut self, sql: &str) -> Result<()> {
         self.call(async |client| client.batch_execute(sql).await)
     }
@@ -350,6 +349,10 @@ impl Connection for PostgresConnection {
         let statement = self.statement(sql)?;
         let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
         self.call(async |client| client.execute(&statement, &values).await)
+    }
+
+    fn execute_script(&mut self, sql: &str) -> Result<()> {
+        self.batch(sql)
     }
 
     fn query(

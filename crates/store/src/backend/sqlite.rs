@@ -386,9 +386,7 @@ impl SqliteConnection {
         let mut sleep = MIN_LOCK_SLEEP;
         self.inner.busy_timeout(Duration::ZERO).map_err(|error| self.explain(error))?;
         let begun = loop {
-            let begun =
-                self.inner.prepare_cached("BEGIN IMMEDIATE").and_then(|mut s| s.execute([]));
-            match begun {
+            match self.inner.prepare_cached("BEGIN IMMEDIATE").and_then(|mut s| s.execute([])) {
                 Ok(_) => break Ok(()),
                 Err(error) if is_busy(&error) => {
                     let waited = started.elapsed();
@@ -442,6 +440,10 @@ impl Connection for SqliteConnection {
         };
         let (rows, reprepared) = run().map_err(|error| self.explain(error))?;
         self.check_reprepared(reprepared).map(|()| rows as u64)
+    }
+
+    fn execute_script(&mut self, sql: &str) -> Result<()> {
+        self.inner.execute_batch(sql).map_err(|error| self.explain(error))
     }
 
     fn query(

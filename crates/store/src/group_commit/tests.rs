@@ -98,6 +98,10 @@ impl Connection for MemoryConnection {
         Ok(1)
     }
 
+    fn execute_script(&mut self, sql: &str) -> Result<()> {
+        self.execute(sql, &[]).map(|_| ())
+    }
+
     fn query(
         &mut self,
         _: &str,

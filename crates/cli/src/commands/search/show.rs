@@ -4,13 +4,16 @@ use crate::output::{count, one_line, plain, table};
 use crate::places::Places;
 use crate::style::Style;
 use oneiro::{
-    Found, Hit, HitGroup, Neighbour, Passage, PassageMessage, Role, Session, SessionId, SummaryHit,
-    Tier, Timestamp, Trace, group_hits,
+    AnyHit, Confidence, Found, Hit, HitGroup, MemoryHit, MemoryStatus, Neighbour, NoteHit, Passage,
+    PassageMessage, Role, Session, SessionId, SummaryHit, Tier, Timestamp, Trace, group_hits,
 };
 use std::collections::BTreeMap;
 
 /// Columns of a neighbour.
 const NEIGHBOUR_WIDTH: usize = 96;
+
+/// Columns of the name of a note and the handle of its entry.
+const NOTE_ID_WIDTH: usize = 80;
 
 /// Which hits are shown with their neighbours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +48,69 @@ impl Results<'_> {
         let mut text = summaries.chain(groups).collect::<Vec<_>>().join("\n\n");
         if let Some(next) = &self.found.next {
             text.push_str(&format!("\n\nmore: --cursor {next}"));
+        }
+        text
+    }
+
+    /// Renders memories, notes and messages in the order of their rank; messages that follow each other
+    /// are grouped by session.
+    pub fn render_in_order(&self) -> String {
+        let mut parts: Vec<String> = Vec::new();
+        let (mut from, mut until) = (0, 0);
+        let mut add_messages = |parts: &mut Vec<String>, until: usize| {
+            let hits = self.found.hits.get(from..until).unwrap_or_default();
+            parts.extend(group_hits(hits).iter().map(|group| self.group(group)));
+            from = until;
+        };
+        for hit in self.found.in_order() {
+            let part = match hit {
+                AnyHit::Message(_) => {
+                    until += 1;
+                    continue;
+                }
+                AnyHit::Memory(hit) => self.memory(hit),
+                AnyHit::Note(hit) => self.note(hit),
+                AnyHit::Summary(hit) => self.summary(hit),
+            };
+            add_messages(&mut parts, until);
+            parts.push(part);
+        }
+        add_messages(&mut parts, until);
+        let mut text = parts.join("\n\n");
+        if let Some(next) = &self.found.next {
+            text.push_str(&format!("\n\nmore: --cursor {next}"));
+        }
+        text
+    }
+
+    fn note(&self, hit: &NoteHit) -> String {
+        let generated = if hit.generated { ", generated" } else { "" };
+        let mut text = format!(
+            "{}\n> {}  note{generated}  {}",
+            self.style.marked(&hit.snippet, &hit.highlights),
+            when(hit.at),
+            self.style.dim(&one_line(&hit.id, NOTE_ID_WIDTH)),
+        );
+        if let Some(trace) = &hit.trace {
+            text.push_str(&format!("\n{}", explained(hit.score, trace)));
+        }
+        text
+    }
+
+    fn memory(&self, hit: &MemoryHit) -> String {
+        let about =
+            hit.subject.as_deref().map(|subject| format!(" about {}", one_line(subject, 40)));
+        let mut text = format!(
+            "{}\n> {}  {}{}, {}  {}",
+            self.style.marked(&hit.snippet, &hit.highlights),
+            when(hit.valid_from.unwrap_or(hit.at)),
+            hit.memory_kind.as_str(),
+            about.unwrap_or_default(),
+            status(hit),
+            self.style.dim(hit.id.as_str()),
+        );
+        if let Some(trace) = &hit.trace {
+            text.push_str(&format!("\n{}", explained(hit.score, trace)));
         }
         text
     }
@@ -151,7 +217,33 @@ pub fn when(at: Timestamp) -> String {
     at.to_string().replace('T', " ").chars().take(16).collect()
 }
 
-/// How strictly something was found.
+/// A remark on an answer that may not answer.
+pub fn confidence(found: &Found) -> Option<&'static str> {
+    if found.is_empty() {
+        return None;
+    }
+    match found.found {
+        Confidence::Strong => None,
+        Confidence::Weak => Some("found: weak; the hits are about it and may not answer it"),
+        Confidence::None => Some("found: none; nothing seems to answer it"),
+    }
+}
+
+/// How far a memory is to be believed.
+fn status(hit: &MemoryHit) -> String {
+    match (hit.status, &hit.suspended_by) {
+        (MemoryStatus::Candidate, _) => "not reviewed".to_owned(),
+        (MemoryStatus::Active, Some(by)) => format!("contradicted by {by}, not settled"),
+        (MemoryStatus::Active, None) => format!("active, trust {}", hit.trust.as_str()),
+        (MemoryStatus::Superseded, _) => match &hit.superseded_by {
+            Some(by) => format!("superseded by {by}"),
+            None => "superseded".to_owned(),
+        },
+        (MemoryStatus::Invalid, _) => "invalid".to_owned(),
+    }
+}
+
+/// How strictly a hit was found.
 pub fn tier(tier: Tier) -> &'static str {
     match tier {
         Tier::Precise => "all words",

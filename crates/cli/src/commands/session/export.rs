@@ -4,14 +4,17 @@ use crate::context::Context;
 use crate::output::count;
 use crate::progress;
 use clap::Args;
-use oneiro::ExportRequest;
+use oneiro::{ExportRequest, TransferProgress};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
-/// Write sessions with all their messages as JSONL
+/// Write everything as JSONL, or some sessions
 ///
-/// One session per line, oldest first, with rewound and compacted messages; all sessions if none is
-/// named. `oneiro import FILE` restores the same sessions.
+/// One session per line, oldest first, with rewound and compacted messages. Then one line for each
+/// project, fact, distrusted source, memory, operation and signal. `oneiro import FILE` restores all of
+/// it, as often as you like, and merges several stores.
+///
+/// A selection, by session or by --source, is exported without memories, operations and state.
 #[derive(Debug, Args)]
 pub struct ExportArgs {
     /// Sessions to export [default: all]
@@ -33,10 +36,11 @@ impl ExportArgs {
             sessions: sessions.collect::<oneiro::Result<_>>()?,
             source: self.source,
         };
-        let bar = progress::counter("sessions", context.output.json);
+        let bar = progress::counter("lines", context.output.json);
         let export = |out: &mut dyn Write| {
-            let done =
-                oneiro.transfer().export(&request, out, &mut |at| bar.set_position(at.sessions));
+            let mut show_progress =
+                |at: TransferProgress| bar.set_position(at.sessions + at.records);
+            let done = oneiro.transfer().export(&request, out, &mut show_progress);
             bar.finish_and_clear();
             done
         };
@@ -56,15 +60,27 @@ impl ExportArgs {
         let part = out.into_inner().map_err(|error| error.into_error())?;
         part.as_file().sync_all()?;
         part.persist_noclobber(&path)?;
-        let answer =
-            serde_json::json!({"path": path, "sessions": done.sessions, "messages": done.messages});
+        let is_selection = request.is_selection();
+        let answer = serde_json::json!({
+            "path": path,
+            "sessions": done.sessions,
+            "messages": done.messages,
+            "records": done.records,
+        });
         context.output.show(&answer, |_| {
-            format!(
+            let mut text = format!(
                 "{}: {}, {}",
                 path.display(),
                 count(done.sessions as usize, "session"),
                 count(done.messages as usize, "message")
-            )
+            );
+            if is_selection {
+                text.push_str("; a selection has no memories, operations and state");
+            } else if done.records > 0 {
+                let lines = count(done.records as usize, "line");
+                text.push_str(&format!(", {lines} of memories, operations and state"));
+            }
+            text
         })
     }
 }

@@ -7,10 +7,14 @@ use clap::Args;
 use oneiro::{ImportFile, ImportLimits, Imported, TransferProgress};
 use std::path::PathBuf;
 
-/// Import sessions from JSONL; same as `oneiro import FILE`
+/// Import an export from JSONL; same as `oneiro import FILE`
 ///
 /// Either the complete file is imported, or nothing. Sessions that exist are skipped. A missing parent
 /// is left out; a title that is in use gets the next number.
+///
+/// Memories, projects and state come with their operations and are merged with those that are here. That
+/// needs a person at a terminal, because a file can claim anything: from others the memories arrive as
+/// candidates, and nothing else but sessions.
 #[derive(Debug, Args)]
 pub struct ImportArgs {
     /// The file, or - for standard input; a pipe is read to its end before the import begins
@@ -75,14 +79,33 @@ fn describe(imported: &Imported) -> String {
         count(imported.sessions, "session"),
         count(imported.messages, "message")
     );
-    if imported.skipped > 0 {
-        text.push_str(&format!("; {} already stored", imported.skipped));
+    let memories = imported.memories + imported.operations + imported.signals + imported.state;
+    if memories > 0 {
+        text.push_str(&format!(
+            "; {} with {} imported",
+            count(imported.memories, "memory"),
+            count(imported.operations, "operation")
+        ));
     }
-    if imported.duplicates > 0 {
-        text.push_str(&format!("; {} left out: same external_id", imported.duplicates));
+    let notes = [
+        (imported.skipped, "already stored"),
+        (imported.duplicates, "left out: same external_id"),
+        (imported.detached, "without their missing parent"),
+        (imported.state, "projects, facts and distrusted sources added or changed"),
+        (imported.merged, "merged with a memory that states the same"),
+        (imported.suspended, "suspended because another memory contradicts them"),
+        (imported.refused, "not believed because a person refused the statement"),
+        (imported.erased, "left out: erased here"),
+    ];
+    for (number, what) in notes.into_iter().filter(|(number, _)| *number > 0) {
+        text.push_str(&format!("; {number} {what}"));
     }
-    if imported.detached > 0 {
-        text.push_str(&format!("; {} without their missing parent", imported.detached));
+    if imported.withheld > 0 {
+        text.push_str(&format!(
+            "; {} left out: operations, projects and state count only if a person imports them at a \
+             terminal",
+            count(imported.withheld, "line")
+        ));
     }
     text
 }

@@ -13,7 +13,27 @@ use std::path::Path;
 pub const NAME: &str = "oneiro";
 
 /// The events of Claude Code that are captured.
-pub const EVENTS: [&str; 4] = ["Stop", "SubagentStop", "PreCompact", "SessionEnd"];
+pub const EVENTS: [&str; 6] =
+    ["Stop", "SubagentStop", "PreCompact", "SessionEnd", "SessionStart", "UserPromptSubmit"];
+
+/// Events to which the agent adds what the hook prints, so that it waits for it.
+const AWAITED_EVENTS: [&str; 2] = ["SessionStart", "UserPromptSubmit"];
+
+/// Seconds that the agent waits for such a hook.
+const AWAITED_TIMEOUT: u64 = 2;
+
+/// The hook for an event, made from the one for the end of a turn.
+pub fn hook_for(event: &str, hook: &Value) -> Value {
+    let mut hook = hook.clone();
+    let entries = hook.get_mut("hooks").and_then(Value::as_array_mut);
+    for entry in entries.into_iter().flatten().filter_map(Value::as_object_mut) {
+        if AWAITED_EVENTS.contains(&event) {
+            entry.remove("async");
+            entry.insert("timeout".to_owned(), AWAITED_TIMEOUT.into());
+        }
+    }
+    hook
+}
 
 /// Seconds after which the agent ends a hook.
 const HOOK_TIMEOUT: u64 = 10;

@@ -1,6 +1,6 @@
 //! `oneiro setup`: find the agents of this machine, import their sessions, choose which projects are
 //! captured from now on, and add this memory to the agents' MCP servers, changing nothing else in
-//! their files.
+//! their files. Claude Code also gets a skill and commands.
 
 mod capture_choice;
 mod discover;
@@ -10,6 +10,7 @@ mod import_offer;
 mod json_text;
 mod mask;
 mod plan;
+mod plugin;
 mod prompt;
 mod record;
 #[cfg(test)]
@@ -38,8 +39,9 @@ use std::io::IsTerminal;
 /// Shows the sessions of each agent and the exact change to its file before anything is written, and
 /// asks. Then asks for each project whether new turns are captured from now on: while `oneiro serve`
 /// or an agent's `oneiro mcp` runs, they are stored as they are written. A project that appears
-/// later is captured only if you say so for all. Nothing else in the files is touched; --undo
-/// removes what was added.
+/// later is captured only if you say so for all. Claude Code also gets a skill that says when to recall
+/// and remember, and the commands /remember, /recall and /why. Nothing else in the files is touched;
+/// --undo removes what was added.
 #[derive(Debug, Args)]
 pub struct SetupArgs {
     /// Only these agents: claude-code, codex, hermes, openclaw, nanobot, picoclaw, cursor,
@@ -174,6 +176,7 @@ impl SetupArgs {
                     changed.push(self.make(context, plan, &mut record)?);
                 }
             }
+            changed.extend(self.change_plugin(context, agent, &mut record)?);
         }
         Ok(changed)
     }
@@ -187,11 +190,17 @@ impl SetupArgs {
             }
         }
         let mut changed = Changed { plan, is_written: false, error: None };
-        let Outcome::Replace { text, .. } = &changed.plan.outcome else { return Ok(changed) };
+        let has_changes = matches!(changed.plan.outcome, Outcome::Replace { .. });
         let path = changed.plan.original.path.display().to_string();
-        if self.dry_run || !self.agrees(context, &format!("Change {path}?"))? {
-            return Ok(changed);
+        if has_changes && !self.dry_run && self.agrees(context, &format!("Change {path}?"))? {
+            self.apply(&mut changed, record)?;
         }
+        Ok(changed)
+    }
+
+    /// Makes one change, and records it.
+    fn apply(&self, changed: &mut Changed, record: &mut Record) -> anyhow::Result<()> {
+        let Outcome::Replace { text, .. } = &changed.plan.outcome else { return Ok(()) };
         let (agent, what) = (changed.plan.agent.name, changed.plan.what.as_str());
         let before = record.find(agent, what, &changed.plan.original.path).cloned();
         // Recorded before it is done: undoing what was not done is harmless.
@@ -216,7 +225,7 @@ impl SetupArgs {
             record.forget(agent, what, &changed.plan.original.path);
             record.write()?;
         }
-        Ok(changed)
+        Ok(())
     }
 
     /// Whether the person at the terminal agrees; with --yes they have already.
@@ -238,9 +247,13 @@ impl SetupArgs {
         let what = match plan.what {
             What::Mcp => "the MCP server",
             What::Hooks => "the hooks",
+            What::Plugin => "a file of the plugin",
         };
         match &plan.outcome {
             Outcome::Nothing if self.undo => String::new(),
+            Outcome::Nothing if plan.what == What::Plugin => {
+                format!("\n{title}: {path} is there already.")
+            }
             Outcome::Nothing => format!("\n{title}: {path} has {what} already."),
             Outcome::Replace { .. } => {
                 let verb = match (self.undo, plan.replaces_own_entry()) {

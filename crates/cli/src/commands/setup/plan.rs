@@ -1,7 +1,7 @@
 //! What setup would do to one file of one agent, and what would undo it. Nothing is written here.
 
 use super::edit::{Change, Original, Refusal};
-use super::entry::{EVENTS, NAME, Program, to_paste};
+use super::entry::{EVENTS, NAME, Program, hook_for, to_paste};
 use super::mask::mask_secrets;
 use super::record::{AppliedChange, Record};
 use super::{json_text, toml_text, yaml_text};
@@ -17,6 +17,8 @@ pub enum What {
     Mcp,
     /// The hooks that capture what is said.
     Hooks,
+    /// A file of the plugin: the skill, or a command.
+    Plugin,
 }
 
 impl What {
@@ -25,6 +27,7 @@ impl What {
         match self {
             What::Mcp => "mcp",
             What::Hooks => "hooks",
+            What::Plugin => "plugin",
         }
     }
 }
@@ -68,6 +71,16 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The plan for a whole file with this text.
+    pub fn of_file(
+        (agent, what): (&'static AgentRow, What),
+        original: Original,
+        text: &str,
+        outcome: Outcome,
+    ) -> Plan {
+        Plan { agent, what, original, value: Value::from(text), outcome, replaced: None }
+    }
+
     /// Puts something into a file; `None` when the agent has no place for it. What setup wrote
     /// there before, for another store, gives way; what others wrote does not.
     pub fn add(
@@ -81,6 +94,7 @@ impl Plan {
             let changes = match what {
                 What::Mcp => put(agent.mcp_form, text, &value)?.into_iter().collect(),
                 What::Hooks => put_hooks(text, &value)?,
+                What::Plugin => Vec::new(),
             };
             applied(text, changes)
         };
@@ -177,15 +191,19 @@ fn subject(agent: &AgentRow, what: What, program: &Program) -> Option<(PathBuf, 
     match what {
         What::Mcp => Some((agent.mcp_file()?, program.server(agent))),
         What::Hooks => Some((agent.hooks_file()?, program.hook(agent.transcripts()?))),
+        // Its files are planned one by one.
+        What::Plugin => None,
     }
 }
 
 fn manual_entry(agent: &AgentRow, what: What, value: &Value) -> String {
     match what {
         What::Mcp => to_paste(agent.mcp_form, value),
+        What::Plugin => value.as_str().unwrap_or_default().to_owned(),
         What::Hooks => {
-            let lists =
-                EVENTS.iter().map(|event| ((*event).to_owned(), Value::from(vec![value.clone()])));
+            let lists = EVENTS
+                .iter()
+                .map(|event| ((*event).to_owned(), Value::from(vec![hook_for(event, value)])));
             let hooks = serde_json::json!({"hooks": Value::Object(lists.collect())});
             serde_json::to_string_pretty(&hooks).unwrap_or_default()
         }
@@ -204,6 +222,7 @@ fn put_hooks(text: &str, value: &Value) -> Result<Vec<Change>, Refusal> {
     let mut text = text.to_owned();
     let mut changes = Vec::new();
     for event in EVENTS {
+        let value = &hook_for(event, value);
         let is_there = |element: &Value| calls_same(element, value);
         let is_other = |element: &Value| calls_us(element) && !is_there(element);
         if json_text::has(&text, &["hooks", event], &is_other)? {
@@ -275,10 +294,12 @@ fn without_equal_entry(
     loop {
         let change = match what {
             What::Mcp => take(agent.mcp_form, &text, value)?,
+            What::Plugin => None,
             What::Hooks => {
                 let mut found = None;
                 for event in EVENTS {
-                    let is_ours = |element: &Value| element == value;
+                    let own = hook_for(event, value);
+                    let is_ours = |element: &Value| *element == own;
                     found = found.or(json_text::pull(&text, &["hooks", event], &is_ours)?);
                 }
                 found

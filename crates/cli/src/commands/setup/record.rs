@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub struct AppliedChange {
     /// The agent.
     pub agent: String,
-    /// `mcp` or `hooks`.
+    /// `mcp`, `hooks` or `plugin`.
     pub what: String,
     /// The file.
     pub path: PathBuf,

@@ -61,27 +61,26 @@ fn user(utterance: &Utterance<'_>, out: &mut Vec<Value>) {
 fn assistant(utterance: &Utterance<'_>, out: &mut Vec<Value>) {
     let content = spoken(utterance).map(Value::from).unwrap_or_default();
     let mut ids = CallIds::default();
-    let calls: Vec<(String, Value)> = utterance
+    let (call_ids, calls): (Vec<String>, Vec<Value>) = utterance
         .calls()
         .map(|(place, call, _)| {
             let id = ids.give(call, (utterance.message.id, place), str::to_owned);
             let made = tool_call(&id, call);
             (id, made)
         })
-        .collect();
+        .unzip();
     if content.is_null() && calls.is_empty() {
         return;
     }
     let mut fields = message("assistant", utterance, content);
     if !calls.is_empty() {
-        let calls = calls.iter().map(|(_, call)| call.clone()).collect();
-        fields.insert("tool_calls".to_owned(), calls);
+        fields.insert("tool_calls".to_owned(), calls.into());
     }
     out.push(fields.into());
     // Tools answer in words alone, so what they showed follows as if the user showed it, under the
     // handles that stand in the answers.
     let mut pictures = Vec::new();
-    for ((id, _), (_, _, answer)) in calls.iter().zip(utterance.calls()) {
+    for (id, (_, _, answer)) in call_ids.iter().zip(utterance.calls()) {
         out.push(json!({"role": "tool", "tool_call_id": id, "content": words_of(answer)}));
         for part in &answer.content {
             if let Part::Media(media) = part
@@ -104,9 +103,13 @@ fn tool_call(id: &str, call: &Call<'_>) -> Value {
 
 /// All that is said in words, with a handle for what is not.
 fn spoken(utterance: &Utterance<'_>) -> Option<String> {
-    let said = utterance.parts.iter().filter_map(|part| words(part, utterance.message.id));
-    let said: Vec<_> = said.collect();
-    (!said.is_empty()).then(|| said.join("\n"))
+    let mut said = utterance.parts.iter().filter_map(|part| words(part, utterance.message.id));
+    let mut text = said.next()?.into_owned();
+    for more in said {
+        text.push('\n');
+        text.push_str(&more);
+    }
+    Some(text)
 }
 
 /// A part as a content part of a user message.

@@ -8,9 +8,9 @@ use super::{MessageWindow, within, without_system_prompt};
 use crate::Oneiro;
 use oneiro_index::{Reader, View};
 use oneiro_model::{
-    ArchivedFilter, CONVERSATION_LIMIT, Conversation, Discover, Found, HIDDEN_SOURCES, Hit,
-    ListSessions, MACHINE_SOURCES, MESSAGE_WINDOW, Query, Result, Role, SearchRequest, Session,
-    SessionFound, Sort, Tier,
+    ArchivedFilter, CONVERSATION_LIMIT, Confidence, Conversation, Discover, Found, HIDDEN_SOURCES,
+    Hit, ListSessions, MACHINE_SOURCES, MESSAGE_WINDOW, Query, Result, Role, SearchRequest,
+    Session, SessionFound, Sort, Tier,
 };
 use oneiro_store::{Tx, lineage, message_rows, sessions, titles};
 use oneiro_text::{Analyzer, QueryWord};
@@ -30,7 +30,12 @@ impl Oneiro {
         if query.expr.is_none() && query.filters.is_empty() {
             // An empty query is not a request for the newest conversations: `Browse` is.
             let note = Some("the query has no words".to_owned());
-            return Ok(SessionFound::Discover { tier: None, conversations: Vec::new(), note });
+            return Ok(SessionFound::Discover {
+                found: Confidence::None,
+                tier: None,
+                conversations: Vec::new(),
+                note,
+            });
         }
         let query_vector = self.query_vector(&query)?;
         let (mut found, missing) = self.with_index_view(&query_vector, |tx, view, reader| {
@@ -72,9 +77,11 @@ impl Discovery<'_, '_> {
         let mut request = self.request();
         let mut found: Vec<Candidate> = Vec::new();
         let mut note = None;
+        let mut confidence = Confidence::None;
         for _ in 0..PATTERN_PAGES_MAX {
             let page = self.search(&request, reader)?;
             note = page.note;
+            confidence = confidence.min(page.found);
             for hit in page.hits {
                 let Some(key) = sessions::key(self.tx, &hit.session_id)? else { continue };
                 let root = lineage::root_key(self.tx, key)?;
@@ -95,7 +102,7 @@ impl Discovery<'_, '_> {
         let tier = found.iter().find_map(|one| one.hit.as_ref()).map(|hit| hit.tier);
         let conversations = found.into_iter().map(|one| self.conversation(one));
         let conversations = conversations.collect::<Result<Vec<_>>>()?;
-        Ok(SessionFound::Discover { tier, conversations, note })
+        Ok(SessionFound::Discover { found: confidence, tier, conversations, note })
     }
 
     fn request(&self) -> SearchRequest {

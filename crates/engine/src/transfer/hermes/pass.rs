@@ -80,7 +80,8 @@ impl Progress {
     pub(super) fn report_to(&self, progress: &mut dyn FnMut(TransferProgress)) {
         let share = self.messages as f64 / self.total.max(1) as f64;
         let bytes = (self.bytes as f64 * share.min(1.0)) as u64;
-        progress(TransferProgress { sessions: self.sessions, messages: self.messages, bytes });
+        let (sessions, messages) = (self.sessions, self.messages);
+        progress(TransferProgress { sessions, messages, bytes, ..TransferProgress::default() });
     }
 }
 

@@ -6,7 +6,7 @@ mod grep_answer;
 mod pieces;
 mod request;
 
-use super::{Answer, Call, Hints, Tool, never};
+use super::{Answer, Call, Hints, Profile, Tool, never};
 use crate::TokenRole;
 use crate::arguments::input_schema;
 use oneiro::{EXPAND_TOKENS, ExpandRequest, ExpandWhat, GrepRequest, Result};
@@ -27,6 +27,7 @@ pub(super) const TOOL: Tool = Tool {
     output,
     hints: Hints::READ_ONLY,
     role: TokenRole::Read,
+    profile: Profile::Agent,
     may_call_model: never,
     run,
 };

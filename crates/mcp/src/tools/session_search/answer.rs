@@ -8,7 +8,7 @@ use crate::budget::Budget;
 use crate::recalled::{FRAME, delimit, one_line, quoted};
 use crate::tools::Answer;
 use oneiro::count::{exceeds, prefix, tokens};
-use oneiro::{Conversation, Hit, MessageId, Session, SessionFound, ShownMessage, Tier};
+use oneiro::{Confidence, Conversation, Hit, MessageId, Session, SessionFound, ShownMessage, Tier};
 use serde_json::{Map, Value, json};
 
 /// The longest hit that is shown whole, in tokens; of a longer one the part that matches is shown.
@@ -44,7 +44,7 @@ struct Draft {
 /// The mode of a search, with what the proposed calls need to know of it.
 #[derive(Clone, Copy)]
 enum Mode {
-    Discover,
+    Discover(Confidence),
     Scroll {
         before: i64,
         after: i64,
@@ -59,7 +59,7 @@ enum Mode {
 impl Mode {
     fn name(self) -> &'static str {
         match self {
-            Mode::Discover => "discover",
+            Mode::Discover(_) => "discover",
             Mode::Scroll { .. } => "scroll",
             Mode::Read { .. } => "read",
             Mode::Browse => "browse",
@@ -99,11 +99,14 @@ pub(super) fn answer(found: SessionFound, call: &SearchCall) -> Answer {
             text.push_str(&line);
         }
     }
-    let structured = json!({
+    let mut structured = json!({
         "mode": draft.mode.name(),
         "sessions": fitted.sessions,
         "not_shown": fitted.messages_cut + fitted.sessions_cut,
     });
+    if let (Mode::Discover(found), Some(fields)) = (draft.mode, structured.as_object_mut()) {
+        fields.insert("found".to_owned(), json!(found));
+    }
     Answer::text(text, structured)
 }
 
@@ -117,18 +120,23 @@ fn fit_note(mut note: String, budget: &mut Budget) -> String {
 
 fn draft(found: SessionFound, call: &SearchCall) -> Draft {
     match found {
-        SessionFound::Discover { tier, conversations, note } => {
+        SessionFound::Discover { found, tier, conversations, note } => {
             let headline = match conversations.len() {
                 0 => "Nothing was found. Try other words, fewer words, or no query to list \
                       recently active sessions."
                     .to_owned(),
-                many => format!("Found {}{}.", count(many as i64, "session"), tier_words(tier)),
+                many => format!(
+                    "Found {}{}.{}",
+                    count(many as i64, "session"),
+                    tier_words(tier),
+                    confidence_words(found)
+                ),
             };
             // Digests leave half of the room for messages.
             let digest_max = call.tokens / 2 / conversations.len().max(1);
             let items = conversations.into_iter();
             let items = items.map(|found| discovered(found, call, digest_max)).collect();
-            Draft { mode: Mode::Discover, headline, items, note }
+            Draft { mode: Mode::Discover(found), headline, items, note }
         }
         SessionFound::Scroll { session_id, messages, before, after, note } => {
             let heading =
@@ -168,6 +176,14 @@ pub(in crate::tools) fn count(number: i64, what: &str) -> String {
     match number {
         1 => format!("1 {what}"),
         _ => format!("{number} {what}s"),
+    }
+}
+
+fn confidence_words(found: Confidence) -> &'static str {
+    match found {
+        Confidence::Strong => "",
+        Confidence::Weak => " They may not answer the question: read before you rely on them.",
+        Confidence::None => " Nothing in them seems to answer the question.",
     }
 }
 
@@ -317,7 +333,7 @@ fn cut_note(fitted: &Fitted, mode: Mode, tokens: usize) -> Option<String> {
 fn proposed_calls(draft: &Draft, fitted: &Fitted) -> Vec<String> {
     let sessions = draft.items.iter().zip(&fitted.shown);
     let calls = sessions.flat_map(|(item, shown)| match draft.mode {
-        Mode::Discover => vec![match item.messages.iter().find(|message| message.anchor) {
+        Mode::Discover(_) => vec![match item.messages.iter().find(|message| message.anchor) {
             Some(hit) => scroll_call(item, hit.id),
             None => read_call(item),
         }],

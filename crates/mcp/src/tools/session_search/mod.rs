@@ -7,10 +7,10 @@ mod request;
 pub(super) use answer::{count, shortened};
 pub(super) use fit::{minute, second};
 
-use super::{Answer, Call, Hints, Tool};
+use super::{Answer, Call, Hints, Profile, Tool};
 use crate::TokenRole;
 use crate::arguments::input_schema;
-use oneiro::{BROWSE_LIMIT, CONVERSATION_LIMIT, MESSAGE_WINDOW, Result};
+use oneiro::{BROWSE_LIMIT, CONVERSATION_LIMIT, Confidence, MESSAGE_WINDOW, Result};
 use request::Arguments;
 use serde_json::{Value, json};
 
@@ -35,6 +35,7 @@ pub(super) const TOOL: Tool = Tool {
     output,
     hints: Hints::READ_ONLY,
     role: TokenRole::Read,
+    profile: Profile::Agent,
     may_call_model: request::wants_summaries,
     run,
 };
@@ -67,6 +68,7 @@ fn output() -> Value {
         "type": "object",
         "properties": {
             "mode": text,
+            "found": {"type": "string", "enum": Confidence::NAMES},
             "sessions": {"type": "array", "items": {
                 "type": "object",
                 "properties": {

@@ -2,8 +2,8 @@
 
 use super::made::{ago, id};
 use oneiro::{
-    Cursor, Found, Hit, HitKind, Message, MessageId, Neighbour, NewMessage, Role, Tier, Trace,
-    TracePart, TraceWord, Visibility,
+    Confidence, Cursor, Found, Hit, HitKind, Message, MessageId, Neighbour, NewMessage, Role, Tier,
+    Trace, TracePart, TraceWord, Visibility,
 };
 use serde_json::{Value, json};
 
@@ -191,7 +191,12 @@ pub fn found() -> Found {
         trace: Some(trace(4.0 - number as f64 / 50.0)),
     };
     Found {
+        found: Confidence::Strong,
+        evidence: vec![],
         tier: Some(Tier::Precise),
+        memories: Vec::new(),
+        asked_for: Default::default(),
+        notes: Vec::new(),
         summaries: vec![],
         hits: vec![
             hit((

@@ -85,6 +85,7 @@ pub fn all() -> Vec<(&'static str, String)> {
         hidden: true,
         at: None,
         pinned: vec![],
+        learnt: super::learnt(EVIL),
     };
     let mut found = found();
     for hit in &mut found.hits {
@@ -101,7 +102,11 @@ pub fn all() -> Vec<(&'static str, String)> {
     found.note = Some(EVIL.to_owned());
     let mut search = searching(
         EVIL,
-        Outcome::Found { found, sessions: by_id(vec![evil_session()]), millis: f64::NAN },
+        Outcome::Found {
+            found: Box::new(found),
+            sessions: by_id(vec![evil_session()]),
+            millis: f64::NAN,
+        },
     );
     search.sources.push(EVIL.to_owned());
     (search.form.since, search.form.role) = (EVIL.to_owned(), EVIL.to_owned());
@@ -122,6 +127,8 @@ pub fn all() -> Vec<(&'static str, String)> {
     let overview = OverviewView {
         frame: evil_frame,
         stats,
+        beliefs: super::beliefs::beliefs(),
+        packs: super::packs::stats(EVIL),
         days,
         minutes: vec![],
         recent: vec![evil_session()],
@@ -136,7 +143,7 @@ pub fn all() -> Vec<(&'static str, String)> {
         ("hostile-refused", search::page(&searching(EVIL, Outcome::Refused(error.clone())))),
         ("hostile-sessions", sessions::page(&list)),
         ("hostile-overview", overview::page(&overview)),
-        ("hostile-problem", problem::page(&ProblemView { frame: frame(), error })),
+        ("hostile-problem", problem::page(&ProblemView { frame: frame(), error, back: None })),
         (
             "hostile-login",
             login::page(&LoginView {

@@ -16,7 +16,13 @@ pub fn ago(minutes: i64) -> Timestamp {
 }
 
 pub fn frame() -> Frame {
-    Frame { space: "default".to_owned(), notice: None, signed_in: false, now: now() }
+    Frame {
+        space: "default".to_owned(),
+        notice: None,
+        signed_in: false,
+        form_token: Some("secret-of-the-page".to_owned()),
+        now: now(),
+    }
 }
 
 pub fn id(text: &str) -> SessionId {
@@ -179,6 +185,8 @@ pub fn stats() -> Stats {
         rewound: 318,
         payloads: 742,
         repaired: 0,
+        notes: 0,
+        revisions: 0,
         jobs: 2,
         bytes: 148_300_000,
         index: IndexStats {

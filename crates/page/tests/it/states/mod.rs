@@ -1,16 +1,20 @@
 //! Made-up answers of the engine, from nothing at all to hostile and huge, and the pages they become.
 
+pub mod beliefs;
 pub mod context;
 pub mod conversation;
+pub mod dreams;
 pub mod hostile;
 pub mod made;
+pub mod notes;
+pub mod packs;
 
 use made::{days, frame, jobs, minutes, session, sessions, stats};
 use oneiro::{Cursor, Error, ErrorKind, Found, Page, Session, SessionId};
 use oneiro_page::lineage::Relative;
 use oneiro_page::login::LoginView;
 use oneiro_page::message::MessageView;
-use oneiro_page::overview::OverviewView;
+use oneiro_page::overview::{Beliefs, OverviewView};
 use oneiro_page::problem::ProblemView;
 use oneiro_page::search::{Outcome, SearchForm, SearchView};
 use oneiro_page::session::ConversationView;
@@ -41,6 +45,10 @@ pub fn all() -> Vec<(&'static str, String)> {
     ];
     pages.extend(hostile::all());
     pages.extend(context::all());
+    pages.extend(beliefs::all());
+    pages.extend(packs::all());
+    pages.extend(notes::all());
+    pages.extend(dreams::all());
     pages
 }
 
@@ -50,6 +58,8 @@ pub fn empty_overview() -> OverviewView {
     OverviewView {
         frame: frame(),
         stats,
+        beliefs: Beliefs::default(),
+        packs: packs::no_stats(),
         days: vec![],
         minutes: vec![],
         recent: vec![],
@@ -61,6 +71,8 @@ pub fn rich_overview() -> OverviewView {
     OverviewView {
         frame: frame(),
         stats: stats(),
+        beliefs: beliefs::beliefs(),
+        packs: packs::stats("running"),
         days: days(30),
         minutes: minutes(90),
         recent: sessions().into_iter().take(6).collect(),
@@ -84,8 +96,11 @@ pub fn searching(q: &str, outcome: Outcome) -> SearchView {
 }
 
 pub fn found_search() -> SearchView {
-    let outcome =
-        Outcome::Found { found: conversation::found(), sessions: by_id(sessions()), millis: 3.42 };
+    let outcome = Outcome::Found {
+        found: Box::new(conversation::found()),
+        sessions: by_id(sessions()),
+        millis: 3.42,
+    };
     let mut view = searching("why did the lease test flake", outcome);
     view.form.explain = true;
     view
@@ -100,8 +115,10 @@ pub fn nothing_found() -> SearchView {
         note: Some("only the newest 20,000 messages were read for the pattern".to_owned()),
         ..Found::default()
     };
-    let mut view =
-        searching("/zyx+/", Outcome::Found { found, sessions: by_id(vec![]), millis: 12.0 });
+    let mut view = searching(
+        "/zyx+/",
+        Outcome::Found { found: Box::new(found), sessions: by_id(vec![]), millis: 12.0 },
+    );
     view.form.role = "user".to_owned();
     view
 }
@@ -134,7 +151,17 @@ pub fn rich_talk(hidden: bool) -> ConversationView {
         hidden,
         at: None,
         pinned: vec![oneiro::MessageId(101)],
+        learnt: learnt("Mira runs in the evening."),
     }
+}
+
+/// What was learnt from the first message.
+pub fn learnt(content: &str) -> BTreeMap<oneiro::MessageId, Vec<oneiro::Memory>> {
+    let memory = beliefs::memory(1, content, oneiro::MemoryStatus::Candidate);
+    BTreeMap::from([
+        (oneiro::MessageId(101), vec![memory.clone()]),
+        (oneiro::MessageId(1), vec![memory]),
+    ])
 }
 
 pub fn huge_talk() -> ConversationView {
@@ -148,6 +175,7 @@ pub fn huge_talk() -> ConversationView {
         hidden: false,
         at: None,
         pinned: vec![],
+        learnt: BTreeMap::new(),
     }
 }
 
@@ -193,5 +221,5 @@ pub fn login_form() -> LoginView {
 pub fn not_found() -> ProblemView {
     let error = Error::new(ErrorKind::NotFound, "there is no session \"tuesday\"")
         .remedy("`oneiro session list` shows those there are");
-    ProblemView { frame: frame(), error }
+    ProblemView { frame: frame(), error, back: LocalPath::parse("/memories") }
 }

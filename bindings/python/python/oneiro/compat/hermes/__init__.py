@@ -1,4 +1,4 @@
-"""The session store of hermes, kept by Oneiro: change the import, keep the calls.
+"""The session store and the memory of hermes, kept by Oneiro: change the import, keep the calls.
 
 from oneiro.compat.hermes import SessionDB
 
@@ -24,6 +24,17 @@ from .host import (
     workspace_key,
 )
 from .importing import import_state_db
+from .memory import (
+    ENTRY_DELIMITER,
+    MEMORY_BLOCK_HEADERS,
+    MEMORY_SCHEMA,
+    MemoryStore,
+    apply_memory_pending,
+    check_memory_requirements,
+    get_memory_dir,
+    load_on_disk_store,
+    memory_tool,
+)
 from .paths import (
     DEFAULT_DB_PATH,
     SCHEMA_VERSION,
@@ -35,14 +46,23 @@ from .session_search import session_search
 
 __all__ = [
     "DEFAULT_DB_PATH",
+    "ENTRY_DELIMITER",
+    "MEMORY_BLOCK_HEADERS",
+    "MEMORY_SCHEMA",
     "SCHEMA_VERSION",
     "AsyncSessionDB",
+    "MemoryStore",
     "SessionDB",
+    "apply_memory_pending",
     "apply_wal_with_fallback",
+    "check_memory_requirements",
     "format_session_db_unavailable",
     "get_last_init_error",
+    "get_memory_dir",
     "import_state_db",
     "is_malformed_db_error",
+    "load_on_disk_store",
+    "memory_tool",
     "repair_state_db_schema",
     "sanitize_context",
     "session_search",

@@ -85,8 +85,7 @@ class Listing(Lineage):
         elif include_children:
             found = self._walk({**request, "order": "started"}, _page(limit, offset))
         else:
-            walked = self._walk({**request, "order": "started"}, _page(limit, offset))
-            found = filter(self._is_listed(), walked)
+            found = self._listed({**request, "order": "started"}, _page(limit, offset))
         shown = _page_of(filter(wanted, found), limit, offset)
         tips: dict[str, Session] = {}
         page = list(shown)
@@ -106,8 +105,9 @@ class Listing(Lineage):
         """Every session, most recently used first, with `last_active`; in the seed generation
         most recently started first, and without."""
         order = "started" if self._is_seed else "active"
-        walked = self._walk({"source": source or None, "order": order}, _page(limit, offset))
-        found = self._wholes(_page_of(walked, limit, offset))
+        request = {"source": source or None, "order": order, "with_prompts": True}
+        page = min(max(limit + offset, 1), 1_000) if limit >= 0 else 1_000
+        found = _page_of(self._walk(request, page), limit, offset)
         if self._is_seed:
             return [self._row(session) for session in found]
         return [
@@ -141,9 +141,8 @@ class Listing(Lineage):
             min_message_count=min_message_count,
             archived=archived,
         )
-        found: Iterable[Session] = self._walk({**request, "order": "started"}, 1_000)
-        if exclude_children:
-            found = filter(self._is_listed(), found)
+        walk = self._listed if exclude_children else self._walk
+        found = walk({**request, "order": "started"}, 1_000)
         return sum(1 for _ in filter(wanted, found))
 
     def list_cron_job_runs(self, job_id: str, limit: int = 20, offset: int = 0) -> list[Row]:
@@ -209,6 +208,11 @@ class Listing(Lineage):
             row["_lineage_root_id"] = session["id"]
         return row
 
+    def _listed(self, request: dict[str, Any], page: int) -> Iterator[Session]:
+        """The roots and branches of a walk. Delegates, of which there may be thousands between two
+        conversations, are left out by the store."""
+        return filter(self._is_listed(), self._walk({**request, "without_delegates": True}, page))
+
     def _is_listed(self) -> Test:
         """Tells roots and branches from other children; parents are looked up once."""
         parents: dict[str, Session | None] = {}
@@ -232,7 +236,9 @@ class Listing(Lineage):
         comes first brings up what it continues."""
         is_listed = self._is_listed()
         seen: set[str] = set()
-        for session in self._walk({**request, "order": "active"}, page):
+        # A delegate continues nothing, so it brings up nothing that is listed.
+        walked = {**request, "order": "active", "without_delegates": not include_children}
+        for session in self._walk(walked, page):
             for one in self._brought_up(session, include_children):
                 if one["id"] not in seen and (include_children or is_listed(one)):
                     seen.add(one["id"])
