@@ -12,7 +12,7 @@ use std::io::Read;
 use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How long a reader waits for a log that another process is recovering.
@@ -56,9 +56,10 @@ enum OpenMode {
 pub struct ForeignFile {
     connection: rusqlite::Connection,
     path: PathBuf,
-    id: FileId,
     /// The state of the file when it was opened, if there are no locks that keep the snapshot.
     opened: Option<FileState>,
+    /// After the connection: fields are dropped in order, and what is open must be counted.
+    counted: CountedReader,
 }
 
 /// Changes if the file is written.
@@ -234,12 +235,10 @@ impl ForeignFile {
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | OpenFlags::SQLITE_OPEN_URI;
         // Counted first, so that it is not taken for another SQLite's.
-        count_reader(id, 1);
-        let connection = rusqlite::Connection::open_with_flags(uri, flags).map_err(|error| {
-            count_reader(id, -1);
-            explain(path, error)
-        })?;
-        let file = ForeignFile { connection, path: path.to_owned(), id, opened };
+        let counted = CountedReader::new(id);
+        let connection = rusqlite::Connection::open_with_flags(uri, flags)
+            .map_err(|error| explain(path, error))?;
+        let file = ForeignFile { connection, path: path.to_owned(), opened, counted };
         file.prepare()?;
         Ok(file)
     }
@@ -339,15 +338,9 @@ impl ForeignFile {
     /// Closes the file, unless that would release the locks of another SQLite in this process: then it
     /// stays open until the process ends.
     fn close(self) {
-        if is_open_elsewhere(self.id) {
+        if is_open_elsewhere(self.counted.id) {
             std::mem::forget(self);
         }
-    }
-}
-
-impl Drop for ForeignFile {
-    fn drop(&mut self) {
-        count_reader(self.id, -1);
     }
 }
 
@@ -443,22 +436,70 @@ fn file_id(path: &Path) -> Result<FileId> {
     file_state(path).map(|state| state.id)
 }
 
-fn count_reader(id: FileId, by: i32) {
-    let mut open = OPEN_READERS.lock().unwrap_or_else(PoisonError::into_inner);
-    let readers = open.get_or_insert_default().entry(id).or_default();
-    *readers = readers.saturating_add_signed(by as isize);
+/// One open [`ForeignFile`] in [`OPEN_READERS`], from before it is opened until after it is closed.
+struct CountedReader {
+    id: FileId,
 }
 
-fn open_readers(id: FileId) -> usize {
-    let open = OPEN_READERS.lock().unwrap_or_else(PoisonError::into_inner);
-    open.as_ref().and_then(|open| open.get(&id).copied()).unwrap_or(0)
+impl CountedReader {
+    fn new(id: FileId) -> Self {
+        let mut open = lock_open_readers();
+        *open.get_or_insert_default().entry(id).or_default() += 1;
+        CountedReader { id }
+    }
+}
+
+impl Drop for CountedReader {
+    fn drop(&mut self) {
+        let mut open = lock_open_readers();
+        let open = open.get_or_insert_default();
+        if let Some(readers) = open.get_mut(&self.id) {
+            *readers -= 1;
+            if *readers == 0 {
+                open.remove(&self.id);
+            }
+        }
+    }
+}
+
+fn lock_open_readers() -> MutexGuard<'static, Option<HashMap<FileId, usize>>> {
+    OPEN_READERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether this process has a file open outside this module. False if the system has no `/proc`.
 fn is_open_elsewhere(id: FileId) -> bool {
+    // While the lock is held no reader is counted or forgotten, and each open one is counted.
+    let open = lock_open_readers();
+    let readers = open.as_ref().and_then(|open| open.get(&id).copied()).unwrap_or(0);
     let descriptors = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
     let on_file = descriptors.filter(|entry| {
         std::fs::metadata(entry.path()).is_ok_and(|found| FileId::of(&found) == id)
     });
-    on_file.count() > open_readers(id)
+    on_file.count() > readers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A reader that opens or closes while another asks must not be taken for another SQLite.
+    #[test]
+    fn readers_of_one_file_in_many_threads_are_not_another_sqlite() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state.db");
+        let db = rusqlite::Connection::open(&path).unwrap();
+        db.execute_batch("CREATE TABLE t (a)").unwrap();
+        drop(db);
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        ForeignFile::open(&path, ForeignLocking::IfInUse).unwrap();
+                    }
+                });
+            }
+        });
+        let id = file_id(&path).unwrap();
+        assert!(!lock_open_readers().iter().flatten().any(|(open, _)| *open == id));
+    }
 }
