@@ -51,6 +51,8 @@ pub enum Recency {
 /// What a question asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Question {
+    /// Whether it starts like a question, with or without a question mark.
+    pub asks: bool,
     /// Whose messages it prefers.
     pub preferred: Preferred,
     /// Whether it asks for a number, a version or an id.
@@ -96,6 +98,7 @@ impl Question {
             _ => Recency::Any,
         };
         Question {
+            asks: has(&RULES.asks),
             preferred,
             number: has(&RULES.number),
             version: has(&RULES.version),
@@ -209,6 +212,7 @@ impl Pattern {
 /// The rules by section.
 struct Rules {
     courtesy: Vec<Pattern>,
+    asks: Vec<Pattern>,
     person: Vec<Pattern>,
     assistant: Vec<Pattern>,
     tool: Vec<Pattern>,
@@ -232,6 +236,7 @@ static RULES: LazyLock<Rules> = LazyLock::new(|| {
     };
     Rules {
         courtesy: of("courtesy"),
+        asks: of("asks"),
         person: of("person"),
         assistant: of("assistant"),
         tool: of("tool"),
@@ -313,6 +318,43 @@ mod tests {
             ("データベースのポートは？", Nobody),
         ] {
             assert_eq!(Question::read(question).preferred, preferred, "{question}");
+        }
+    }
+
+    #[test]
+    fn a_question_is_known_by_its_start_without_a_question_mark() {
+        for question in [
+            "where do I live",
+            "Where do I live?",
+            "whats my name",
+            "tell me where I live",
+            "when is my flight",
+            "do I like tea",
+            "is the door blue",
+            "can we ship it",
+            "wo wohne ich",
+            "Wie heißt meine Schwester",
+            "donde vivo",
+            "¿Qué té me gusta?",
+            "por que falló",
+            "onde eu moro",
+            "où est-ce que j'habite",
+            "dove abito",
+            "我住在哪里",
+            "私はどこに住んでいますか",
+        ] {
+            assert!(Question::read(question).asks, "{question}");
+        }
+        for text in [
+            "staging database port",
+            "when the build fails, run it again",
+            "I live in Porto",
+            "do the dishes",
+            "book a table",
+            "ich wohne in Bern",
+            "我住在波尔图",
+        ] {
+            assert!(!Question::read(text).asks, "{text}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! Reads a prompt: its words that carry meaning, or nothing if it is a command, a reply such as "ok", or
 //! too short to ask for anything.
 
-use oneiro_text::{Analyzer, QueryWord, is_filler, is_first_person};
+use oneiro_text::{Analyzer, QueryWord, Question, is_filler, is_first_person};
 
 /// Words that carry meaning which a prompt has at least, unless it is a question.
 const CONTENT_WORDS_MIN: usize = 3;
@@ -35,7 +35,9 @@ impl Prompt {
         }
         let text = ends_of(&without_fences(text));
         let all = Analyzer::default().query_words(&text);
-        let is_question = text.contains(['?', '？']) || oneiro_text::question_share(&text) > 0.0;
+        let is_question = text.contains(['?', '？'])
+            || oneiro_text::question_share(&text) > 0.0
+            || Question::read(&text).asks;
         let count = all.len();
         let first_person = all.iter().any(|word| is_first_person(&word.norm));
         let mut words: Vec<QueryWord> = Vec::new();
@@ -89,8 +91,13 @@ mod tests {
         ] {
             assert!(Prompt::read(text).is_none(), "{text}");
         }
-        for text in ["Where do I live?", "book a seat on the train to Bern", "¿Dónde vivo ahora?"]
-        {
+        for text in [
+            "Where do I live?",
+            "where do I live",
+            "book a seat on the train to Bern",
+            "¿Dónde vivo ahora?",
+            "wo wohne ich jetzt",
+        ] {
             assert!(Prompt::read(text).is_some(), "{text}");
         }
     }
