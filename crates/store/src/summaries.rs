@@ -71,6 +71,10 @@ statements! {
                     ORDER BY n.first_seq DESC, n.key DESC";
     SESSIONS_UNDER = concat!(under!(), "SELECT DISTINCT n.session_key FROM summaries n JOIN under u \
                      ON n.key = u.key");
+    SESSIONS_UNDER_ROOTS = "WITH RECURSIVE under (key) AS (\
+         SELECT summary_key FROM root_summaries WHERE session_key = ?1 UNION \
+         SELECT c.child_key FROM summary_children c JOIN under u ON c.parent_key = u.key) \
+         SELECT DISTINCT n.session_key FROM summaries n JOIN under u ON n.key = u.key";
     OVERLAPPING = "SELECT key FROM summaries WHERE session_key = ?1 AND kind <> 'written' \
                    AND first_seq <= CAST(?3 AS BIGINT) AND last_seq >= CAST(?2 AS BIGINT)";
     LEAF_OF = "SELECT summary_key FROM summary_messages WHERE seq = ?1";
@@ -321,6 +325,11 @@ pub fn next_seqs_under(tx: &Tx<'_>, node: i64, after: i64, enough: usize) -> Res
 /// The sessions whose messages or nodes are under a node.
 pub fn sessions_under(tx: &Tx<'_>, node: i64) -> Result<Vec<i64>> {
     keys(tx, SESSIONS_UNDER, node)
+}
+
+/// The sessions whose messages or nodes are under the roots of a session.
+pub fn sessions_under_roots(tx: &Tx<'_>, session_key: i64) -> Result<Vec<i64>> {
+    keys(tx, SESSIONS_UNDER_ROOTS, session_key)
 }
 
 /// The nodes of a session whose range of messages overlaps a range.

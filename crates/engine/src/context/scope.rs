@@ -22,9 +22,7 @@ impl Reach {
                 let key = key_of(tx, id)?;
                 let mut family: BTreeSet<i64> = lineage::family(tx, key)?.into_iter().collect();
                 // What its window names is in reach, even if a session between them is gone.
-                for node in summaries::root_keys(tx, key)? {
-                    family.extend(summaries::sessions_under(tx, node)?);
-                }
+                family.extend(summaries::sessions_under_roots(tx, key)?);
                 Ok(Reach(Some(family)))
             }
             ContextScope::Space
