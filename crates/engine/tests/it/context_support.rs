@@ -197,32 +197,40 @@ pub fn shown_in(window: &Window) -> BTreeSet<i64> {
     shown.filter_map(|item| item.id.as_ref().and_then(Value::as_i64)).collect()
 }
 
-/// Every message that a window shows or leads to.
-pub fn in_reach(oneiro: &Oneiro, id: &SessionId, window: &Window) -> BTreeSet<i64> {
-    let mut found = shown_in(window);
+/// Every message that a window leads to, by summaries and by what it names as left out.
+fn behind(oneiro: &Oneiro, id: &SessionId, window: &Window) -> Vec<Message> {
+    let mut found = Vec::new();
     for summary in &window.summaries {
         let what = ExpandWhat::Summary(summary.to_string());
-        let under = expand_all(oneiro, id, &what, EXPAND_TOKENS);
-        found.extend(under.iter().map(|message| message.id.0));
+        found.extend(expand_all(oneiro, id, &what, EXPAND_TOKENS));
     }
     if let (Some(first), Some(last)) = (window.omitted.first, window.omitted.last) {
-        let range =
-            expand_all(oneiro, id, &ExpandWhat::Range(first.into(), last.into()), EXPAND_TOKENS);
-        found.extend(range.iter().map(|message| message.id.0));
+        let range = ExpandWhat::Range(first.into(), last.into());
+        found.extend(expand_all(oneiro, id, &range, EXPAND_TOKENS));
     }
     found
+}
+
+/// Every message that a window shows or leads to.
+pub fn in_reach(oneiro: &Oneiro, id: &SessionId, window: &Window) -> BTreeSet<i64> {
+    let behind = behind(oneiro, id, window).into_iter().map(|message| message.id.0);
+    behind.chain(shown_in(window)).collect()
 }
 
 /// The contents of everything in reach of a window.
 pub fn words_in_reach(oneiro: &Oneiro, id: &SessionId, budget: usize) -> BTreeSet<String> {
     let window = peek(oneiro, id, budget);
-    let found = in_reach(oneiro, id, &window).into_iter();
     let scope = ContextScope::Lineage(id.clone());
     let word = |seq: i64| match oneiro.context().look_up(&seq.to_string(), &scope).unwrap() {
         oneiro::LookedUp::Message(message) => content(&message),
         other => panic!("{other:?}"),
     };
-    found.map(word).collect()
+    let own: BTreeMap<i64, String> =
+        live(oneiro, id).iter().map(|message| (message.id.0, content(message))).collect();
+    let shown = shown_in(&window).into_iter();
+    let shown = shown.map(|seq| own.get(&seq).cloned().unwrap_or_else(|| word(seq)));
+    let behind = behind(oneiro, id, &window);
+    behind.iter().map(content).chain(shown).collect()
 }
 
 /// The laws of a context in which nothing was taken back: it loses nothing, and its newest turn is

@@ -5,6 +5,7 @@ use oneiro::{
     Clock, Durability, ExportRequest, Ids, ImportLimits, ListMemories, ListOperations, Message,
     NewMessage, NewSession, Oneiro, Options, Result, Role, Session, SessionId, Target, Timestamp,
 };
+use oneiro_store::FaultPlan;
 use oneiro_testkit::{Backend, TestSpace};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -28,7 +29,8 @@ impl Clock for FakeClock {
     }
 }
 
-/// Ids that count.
+/// Ids that count, in the six digits that an id may have: ids of digits all cost the same tokens, so
+/// a window does not depend on which ones its summaries got.
 pub struct FakeIds(AtomicI64);
 
 impl FakeIds {
@@ -39,9 +41,15 @@ impl FakeIds {
 
 impl Ids for FakeIds {
     fn random(&self) -> [u8; 10] {
+        const FIRST_DIGIT: u128 = 26;
+        let mut number = self.0.fetch_add(1, Ordering::SeqCst) as u128;
+        let mut bits = 0;
+        for place in 0..16 {
+            bits |= (FIRST_DIGIT + number % 6) << (5 * place);
+            number /= 6;
+        }
         let mut bytes = [0; 10];
-        let number = self.0.fetch_add(1, Ordering::SeqCst);
-        bytes[2..].copy_from_slice(&number.to_be_bytes());
+        bytes.copy_from_slice(&bits.to_be_bytes()[6..]);
         bytes
     }
 
@@ -75,7 +83,7 @@ pub fn clock() -> Arc<FakeClock> {
 pub fn ids() -> Arc<FakeIds> {
     // Handles on one store must not make the same ids.
     static HANDLES: AtomicI64 = AtomicI64::new(0);
-    Arc::new(FakeIds(AtomicI64::new(1 + 1_000_000_000 * HANDLES.fetch_add(1, Ordering::SeqCst))))
+    Arc::new(FakeIds(AtomicI64::new(1 + 10_000_000 * HANDLES.fetch_add(1, Ordering::SeqCst))))
 }
 
 pub fn target(space: &TestSpace) -> Target {
@@ -189,12 +197,36 @@ pub fn assert_sound(oneiro: &Oneiro) {
     assert!(checked.ok, "{checked:?}");
 }
 
-/// How many calls lie between two at which a fault is tried. On a server each trial costs a new
-/// schema, and the transactions are those of SQLite, where every call is tried: every seventh is
-/// enough, but under `scripts/torture`, which tries them all.
-pub fn fault_stride(backend: Backend) -> u64 {
-    match backend {
-        Backend::Postgres if std::env::var_os("ONEIRO_TORTURE_SECONDS").is_none() => 7,
-        Backend::Sqlite | Backend::Postgres => 1,
+/// The calls at which a fault of one kind is tried: each under `scripts/torture`, otherwise some of
+/// them, other ones for each kind of fault. On a server each trial costs a new schema, and the
+/// transactions are those of SQLite.
+pub struct FaultCalls {
+    stride: u64,
+    next: u64,
+}
+
+impl FaultCalls {
+    pub fn new(backend: Backend, plan: FaultPlan) -> FaultCalls {
+        let stride = match backend {
+            _ if std::env::var_os("ONEIRO_TORTURE_SECONDS").is_some() => 1,
+            Backend::Sqlite => 3,
+            Backend::Postgres => 17,
+        };
+        let offset = match plan {
+            FaultPlan::CrashBefore(_) => stride / 3,
+            FaultPlan::CrashAfter(_) => 2 * stride / 3,
+            FaultPlan::Count | FaultPlan::FailAt(_) | FaultPlan::PanicAt(_) => 0,
+        };
+        FaultCalls { stride, next: 1 + offset }
+    }
+}
+
+impl Iterator for FaultCalls {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        let at = self.next;
+        self.next += self.stride;
+        Some(at)
     }
 }
