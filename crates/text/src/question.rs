@@ -406,6 +406,7 @@ mod tests {
         for (section, line) in sections(QUESTIONS) {
             let known = [
                 "courtesy",
+                "asks",
                 "person",
                 "assistant",
                 "tool",
