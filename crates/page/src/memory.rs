@@ -21,7 +21,7 @@ pub struct MemoryDetailView {
     pub frame: Frame,
     /// The memory.
     pub memory: Memory,
-    /// How its confidence comes about.
+    /// The parts that add up to its confidence.
     pub explanation: Option<ConfidenceExplained>,
     /// Memories that say the same or contradict it.
     pub related: Vec<RelatedMemory>,

@@ -317,6 +317,11 @@ pub struct MemoryRow {
     pub memory: Memory,
 }
 
+/// All memories that match a filter without their citations, newest first.
+pub fn all_without_citations(tx: &Tx<'_>, filter: &Filter) -> Result<Vec<MemoryRow>> {
+    list_without_citations(tx, filter, i64::MAX as usize)
+}
+
 /// Memories without their citations, newest first.
 pub fn list_without_citations(
     tx: &Tx<'_>,

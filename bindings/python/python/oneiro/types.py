@@ -393,7 +393,7 @@ class Compacted:
 
 @dataclass(slots=True)
 class ConfidenceExplained:
-    """How a confidence comes about."""
+    """The parts that add up to a confidence."""
 
     #: The parts, in order; the last one is the result.
     parts: list[ConfidencePart] = field(default_factory=list)
@@ -1475,7 +1475,7 @@ class MemoryView:
     last_referenced_at: datetime | None = None
     #: Its sources.
     citations: list[Citation] = field(default_factory=list)
-    #: How its confidence comes about; only with ``explain``.
+    #: The parts that add up to its confidence; only with ``explain``.
     explanation: ConfidenceExplained | None = None
     #: Memories that say the same or contradict it; only with ``explain``.
     related: list[RelatedMemory] = field(default_factory=list)

@@ -269,7 +269,7 @@ impl Reading<'_> {
         let mut same_words: BTreeMap<(String, String, String), Vec<usize>> = BTreeMap::new();
         for (place, claim) in self.claims.iter().enumerate() {
             let memory = &claim.memory;
-            if matches!(memory.status, MemoryStatus::Active | MemoryStatus::Candidate) {
+            if memory.status.is_standing() {
                 let words = signature(&mut analyzer, &memory.content);
                 let about = memory.subject.clone().unwrap_or_default();
                 let project = memory.project.clone().unwrap_or_default();

@@ -71,7 +71,7 @@ fn is_joined(claim: &Claim) -> bool {
         && claim.memory.suspended_by.is_none()
         && claim.memory.valid_until.is_none()
         && claim.memory.kind != MemoryKind::Episodic
-        && matches!(claim.memory.status, MemoryStatus::Active | MemoryStatus::Candidate)
+        && claim.memory.status.is_standing()
 }
 
 /// Whether two claims share the words that tell them from others: not both have a word of their own that is

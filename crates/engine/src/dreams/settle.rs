@@ -316,7 +316,7 @@ impl Prepared {
                 let Ok(other) = resolve(edit.tx, other.id.as_str()) else { continue };
                 // A less trusted source must not lower the trust of what is believed.
                 let is_merged = into.status == MemoryStatus::Active
-                    && matches!(other.status, MemoryStatus::Candidate | MemoryStatus::Active)
+                    && other.status.is_standing()
                     && other.trust >= into.trust
                     && is_only_learnt(edit.tx, &other)?;
                 if is_merged && merged < MERGES_MAX {

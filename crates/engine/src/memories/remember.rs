@@ -31,7 +31,7 @@ impl Memories<'_> {
     }
 }
 
-/// What a statement is worth, and why.
+/// The status and trust of a new statement, and why.
 struct Judged {
     status: MemoryStatus,
     trust: Trust,
@@ -111,7 +111,7 @@ fn remember(edit: &Edit<'_, '_>, new: &NewMemory) -> Result<Remembered> {
 
 /// Supersedes what a memory replaces, if it is active; otherwise says what is left to do.
 pub(super) fn replace(edit: &Edit<'_, '_>, old: &Memory, new: &Memory) -> Result<String> {
-    let stands = matches!(old.status, MemoryStatus::Active | MemoryStatus::Candidate);
+    let stands = old.status.is_standing();
     if !stands || old.id == new.id {
         return Ok(String::new());
     }
@@ -242,11 +242,7 @@ fn add_evidence(
     (new, replaced): (&Memory, Option<Memory>),
 ) -> Result<Remembered> {
     let mut after = known.clone();
-    for citation in &new.citations {
-        if !after.citations.contains(citation) {
-            after.citations.push(citation.clone());
-        }
-    }
+    after.add_citations(&new.citations);
     if edit.is_person() || !lifecycle::is_owned(edit.tx, known)? {
         after.tags.extend(new.tags.iter().filter(|tag| !known.tags.contains(tag)).cloned());
         // The least trusted source counts, in whatever order they come.

@@ -9,9 +9,8 @@ use crate::memories::{check_undo, refuse_undone};
 use crate::notes::{invert, resolve_revision};
 use crate::views::Operations;
 use oneiro_model::{
-    ActorKind, Distrust, Error, ErrorKind, GroupId, Memory, MemoryStatus, Operation, OperationId,
-    OperationVerb, ProjectState, RegisteredProject, Remedy, Result, RevisionId, SubjectKind,
-    UndoTarget, Undone,
+    ActorKind, Distrust, Error, ErrorKind, GroupId, Memory, Operation, OperationId, OperationVerb,
+    ProjectState, RegisteredProject, Remedy, Result, RevisionId, SubjectKind, UndoTarget, Undone,
 };
 use oneiro_store::operations::{self, Record};
 use oneiro_store::{memories, project_state, projects};
@@ -211,9 +210,7 @@ fn refuse_restored(edit: &Edit<'_, '_>, undo: &Operation) -> Result<()> {
         return Ok(());
     }
     match Memory::load(edit.tx, &undo.subject.id)? {
-        Some(memory) if matches!(memory.status, MemoryStatus::Active | MemoryStatus::Candidate) => {
-            refuse_undone(edit, &memory, None)
-        }
+        Some(memory) if memory.status.is_standing() => refuse_undone(edit, &memory, None),
         _ => Ok(()),
     }
 }
