@@ -45,6 +45,7 @@ mod session_search;
 mod slot;
 mod space;
 mod stats;
+mod thousands;
 mod time;
 mod title;
 mod token;
@@ -156,6 +157,7 @@ pub use stats::{
     Activity, ActivityRequest, BackupMade, BackupRecord, BackupRequest, DayActivity, IndexStats,
     SessionGroup, Stats,
 };
+pub use thousands::thousands;
 pub use time::{Span, Timestamp};
 pub use title::Title;
 pub use token::{NewToken, Token, TokenRole, TokenText, bad_token};

@@ -249,7 +249,7 @@ impl Judging<'_> {
         if is_newer_than(&self.claim.evidence, at) {
             return None;
         }
-        let day: String = at.to_string().chars().take(DATE_CHARS).collect();
+        let day = at.date_text();
         let reason = format!("it was taken back on {day}, and nothing newer speaks for it");
         Some((DreamVerdict::Rejected, DreamGate::Refused, reason))
     }
@@ -269,9 +269,6 @@ pub(super) const LEAVES_LATER: &str = "it leaves the note in one of the next nig
 
 /// How the reason of an entry ends whose text changes in a later dream.
 pub(super) const UPDATED_LATER: &str = "its line is updated in one of the next nights";
-
-/// Characters of a date in RFC 3339.
-pub(super) const DATE_CHARS: usize = 10;
 
 /// What a claim was promoted for.
 fn earned(claim: &Claim) -> String {

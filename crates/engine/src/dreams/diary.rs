@@ -95,8 +95,7 @@ impl News {
 
 /// The entry of a dream.
 pub(super) fn entry(dream: &Dream, decisions: &[StoredDecision]) -> String {
-    let day: String = dream.started_at.to_string().chars().take("2026-01-01T00:00".len()).collect();
-    let mut text = format!("{HEADING}{} · {}\n\n", day.replace('T', " "), dream.id);
+    let mut text = format!("{HEADING}{} · {}\n\n", dream.started_at.minute_text(), dream.id);
     let told: Vec<(News, &StoredDecision)> =
         decisions.iter().filter_map(|stored| Some((News::of(stored)?, stored))).collect();
     let changes = many(told.iter().filter(|(news, _)| news.is_change()).count(), "change");

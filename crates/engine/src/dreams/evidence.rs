@@ -8,8 +8,6 @@ use std::collections::BTreeSet;
 /// A recall that has less of the prompt than this was brought up by chance: it counts as exposure.
 pub(crate) const RELEVANCE_FLOOR: f64 = 0.34;
 
-const DAY_MICROS: i64 = 86_400_000_000;
-
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum EvidenceKind {
@@ -35,7 +33,7 @@ pub(crate) struct Evidence {
 
 /// The day of a time, counted from 1970.
 pub(crate) fn day_of(at: Timestamp) -> i64 {
-    at.micros().div_euclid(DAY_MICROS)
+    at.day_number()
 }
 
 /// Sums evidence up. The same kind by the same prompt on the same day counts once. With
@@ -101,9 +99,10 @@ pub(crate) fn is_newer_than(evidence: &DreamEvidence, time: Timestamp) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use oneiro_model::Span;
 
     fn one(kind: EvidenceKind, prompt: u64, day: i64, relevance: f64) -> Evidence {
-        let at = Timestamp::from_micros(day * DAY_MICROS + 1);
+        let at = Timestamp::from_micros(day * Span::DAY.micros() + 1);
         Evidence { kind, prompt, at, relevance }
     }
 

@@ -1,7 +1,7 @@
 //! The gates of promotion: the thresholds of each preset, calibrated so that the documented minimum of
 //! evidence really passes, and what a candidate that does not pass is missing.
 
-use super::score::{self, HALF_LIFE_DAYS};
+use super::score::{self, DAY_MICROS, HALF_LIFE_DAYS};
 use oneiro_model::{
     DreamEvidence, DreamGate, DreamMode, DreamPreset, DreamThresholds, DreamWeights, MemoryKind,
     ScoreParts, Timestamp,
@@ -89,8 +89,6 @@ const MINIMUM_DAYS: u32 = 2;
 const MINIMUM_RELEVANCE: f64 = 0.5;
 const MINIMUM_TAGS: usize = 3;
 const MINIMUM_AGE_DAYS: f64 = 7.0;
-
-const DAY_MICROS: f64 = 86_400_000_000.0;
 
 /// What an identity, and a preference or a standing instruction, is worth more than other facts: every task
 /// may need it.

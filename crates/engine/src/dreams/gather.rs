@@ -82,15 +82,15 @@ pub(super) fn gather(oneiro: &Oneiro, tx: &Tx<'_>) -> Result<Gathered> {
     let Some(identity) = identity::get(tx)? else {
         return Ok(Gathered { claims: Vec::new(), inputs, notes, entries, staged: 0 });
     };
-    let mut reading =
-        Reading { oneiro, settings: &settings, identity: &identity, claims: Vec::new() };
-    let places = reading.read_claims(tx)?;
-    let evidence = reading.read_evidence(tx, &places)?;
-    reading.join_same(evidence);
-    reading.follow_replacements(tx)?;
-    let kept = are_candidates(&reading.claims);
-    let staged = reading.choose_tags(&kept);
-    let mut claims = reading.claims;
+    let mut reader =
+        ClaimReader { oneiro, settings: &settings, identity: &identity, claims: Vec::new() };
+    let places = reader.read_claims(tx)?;
+    let evidence = reader.read_evidence(tx, &places)?;
+    reader.join_same(evidence);
+    reader.follow_replacements(tx)?;
+    let kept = are_candidates(&reader.claims);
+    let staged = reader.choose_tags(&kept);
+    let mut claims = reader.claims;
     keep_candidates(&mut claims, &kept);
     Ok(Gathered { claims, inputs, notes, entries, staged })
 }
@@ -129,14 +129,14 @@ fn keep_candidates(claims: &mut Vec<Claim>, kept: &[bool]) {
     });
 }
 
-struct Reading<'r> {
+struct ClaimReader<'r> {
     oneiro: &'r Oneiro,
     settings: &'r Settings,
     identity: &'r Identity,
     claims: Vec<Claim>,
 }
 
-impl Reading<'_> {
+impl ClaimReader<'_> {
     /// Reads memories, one claim for all that state the same about the same in one project. Returns the
     /// place of the claim of each memory.
     fn read_claims(&mut self, tx: &Tx<'_>) -> Result<FxHashMap<i64, usize>> {

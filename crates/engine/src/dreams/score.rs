@@ -1,7 +1,7 @@
 //! The score of a candidate: six parts with weights, and a boost. It is pure: the same evidence at the same
 //! time has the same score, and more evidence never lowers it.
 
-use oneiro_model::{DreamEvidence, DreamWeights, ScoreParts, Timestamp};
+use oneiro_model::{DreamEvidence, DreamWeights, ScoreParts, Span, Timestamp};
 
 /// Days after which a recall counts half.
 pub(crate) const HALF_LIFE_DAYS: f64 = 14.0;
@@ -29,7 +29,7 @@ const FULL_HITS: f64 = 6.0;
 const USES_BOOST: f64 = 0.06;
 const CONFIRMATIONS_BOOST: f64 = 0.09;
 
-const DAY_MICROS: f64 = 86_400_000_000.0;
+pub(super) const DAY_MICROS: f64 = Span::DAY.micros() as f64;
 
 /// Weights that add up to 1: negative ones count as 0, and without any the defaults hold.
 pub(crate) fn normalised(weights: DreamWeights) -> DreamWeights {

@@ -132,7 +132,7 @@ fn answer_of(interaction: &Interaction) -> String {
 
 fn reinforce_by(oneiro: &Oneiro, interaction: &Interaction) -> Result<Vec<ReinforcedMemory>> {
     let answer = answer_of(interaction);
-    let pool = oneiro.store.read(|tx| oneiro.use_pool(tx))?;
+    let pool = oneiro.store.read(|tx| oneiro.usage_matcher(tx))?;
     let mut used = pool.used_by(&answer, USER_SUBJECT, interaction.project.as_deref());
     used.extend(interaction.memories_used.iter().cloned());
     used.sort();

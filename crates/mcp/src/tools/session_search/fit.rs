@@ -139,8 +139,7 @@ fn message_line(message: &ShownMessage, text: &str, is_whole: bool) -> String {
 
 /// A time to the minute, as it is shown to models.
 pub(in crate::tools) fn minute(at: Timestamp) -> String {
-    let text = at.to_string().replace('T', " ");
-    text.chars().take(16).collect()
+    at.minute_text()
 }
 
 /// A time to the second.
