@@ -98,7 +98,7 @@ fn main(view: &MemoryDetailView) -> Markup {
             section aria-labelledby="sources" {
                 h2 #sources { "Sources" }
                 @if memory.citations.is_empty() {
-                    p.note { "No quote: it rests on the word of whoever recorded it." }
+                    p.note { "No quote: the only source is who recorded it." }
                 }
                 @for citation in &memory.citations { (source(citation)) }
             }
