@@ -72,8 +72,8 @@ pub use dream::{
     Dream, DreamCandidate, DreamCounts, DreamDecision, DreamDetail, DreamEvidence, DreamFinding,
     DreamFindingKind, DreamGate, DreamInputs, DreamMode, DreamNote, DreamOutcome, DreamPreset,
     DreamRequest, DreamRun, DreamStatus, DreamThresholds, DreamTrigger, DreamVerdict, DreamWeights,
-    LeftOperation, ListCandidates, ReplayedDream, ScheduleDreams, ScoreParts, UndoDream,
-    UndoneDream, VerdictCount,
+    LeftOperation, ListCandidates, ReplayedDream, SCORE_STEPS, ScheduleDreams, ScoreParts,
+    UndoDream, UndoneDream, VerdictCount,
 };
 pub use error::{Error, ErrorKind, KINDS, KindRow, Result};
 pub use harness::HarnessSpan;

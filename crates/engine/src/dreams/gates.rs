@@ -4,7 +4,7 @@
 use super::score::{self, DAY_MICROS, HALF_LIFE_DAYS};
 use oneiro_model::{
     DreamEvidence, DreamGate, DreamMode, DreamPreset, DreamThresholds, DreamWeights, MemoryKind,
-    ScoreParts, Timestamp,
+    SCORE_STEPS, ScoreParts, Timestamp,
 };
 
 /// One preset.
@@ -94,9 +94,6 @@ const MINIMUM_AGE_DAYS: f64 = 7.0;
 /// may need it.
 const IDENTITY_VALUE: f64 = 0.10;
 const PREFERENCE_VALUE: f64 = 0.08;
-
-/// Scores are rounded to this many parts, so that both engines and a replay compare the same numbers.
-const SCORE_STEPS: f64 = 10_000.0;
 
 fn rounded(value: f64) -> f64 {
     (value * SCORE_STEPS).round() / SCORE_STEPS
@@ -213,7 +210,7 @@ impl Gates {
 
 #[cfg(test)]
 mod tests {
-    use super::super::evidence::{Evidence, EvidenceKind, sum_up};
+    use super::super::evidence::{Evidence, EvidenceKind, summarise};
     use super::*;
     use proptest::prelude::*;
 
@@ -311,8 +308,8 @@ mod tests {
             let now = Timestamp::from_micros((40 + later) * DAY_MICROS as i64);
             for name in NAMED {
                 let gates = gates(name);
-                let before = gates.judge(&sum_up(&history, false), tags, now);
-                let after = gates.judge(&sum_up(&all, false), tags, now);
+                let before = gates.judge(&summarise(&history, false), tags, now);
+                let after = gates.judge(&summarise(&all, false), tags, now);
                 prop_assert!(after.score >= before.score - 1e-9, "{before:?} {after:?}");
                 prop_assert!(before.missing.is_some() || after.missing.is_none());
             }
@@ -330,7 +327,7 @@ mod tests {
                     Evidence { kind, prompt, at: at(*day), relevance }
                 })
             });
-            let sum = sum_up(&shown.collect::<Vec<_>>(), false);
+            let sum = summarise(&shown.collect::<Vec<_>>(), false);
             for name in NAMED {
                 let judged = gates(name).judge(&sum, tags, at(365));
                 prop_assert_eq!(judged.missing.map(|(gate, _)| gate), Some(DreamGate::Recalls));

@@ -191,7 +191,7 @@ fn known_statement(
     memory: &Memory,
     related: &[RelatedMemory],
 ) -> Result<Option<Memory>> {
-    let claim = memories::claim(edit.identity, memory);
+    let claim = memories::claim_hash(edit.identity, memory);
     for status in [MemoryStatus::Active, MemoryStatus::Candidate] {
         if let Some(known) = memories::by_claim(edit.tx, &claim, status)? {
             // A plain statement of what waits for review is worth a memory of its own.

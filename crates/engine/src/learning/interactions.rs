@@ -198,7 +198,7 @@ fn extract_from(oneiro: &Oneiro, interaction: &Interaction) -> Result<Vec<Memory
                     quote: clean(quote),
                     trust: Trust::Agent,
                 });
-                let hash = memories::claim(edit.identity, &memory);
+                let hash = memories::claim_hash(edit.identity, &memory);
                 let mut is_known = false;
                 for status in [MemoryStatus::Active, MemoryStatus::Candidate] {
                     is_known |= memories::by_claim(edit.tx, &hash, status)?.is_some();

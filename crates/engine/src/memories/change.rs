@@ -245,7 +245,7 @@ fn successor(
         citations: Vec::new(),
         ..old.clone()
     };
-    let claim = memories::claim(edit.identity, &new);
+    let claim = memories::claim_hash(edit.identity, &new);
     match memories::by_claim(edit.tx, &claim, MemoryStatus::Active)? {
         Some(known) => Ok(known),
         None => {

@@ -113,7 +113,7 @@ pub(crate) fn suspend(edit: &Edit<'_, '_>, memory: &Memory, by: Option<&MemoryId
 
 /// Refuses a second active memory with the same statement.
 fn refuse_duplicate(edit: &Edit<'_, '_>, memory: &Memory) -> Result<()> {
-    let claim = memories::claim(edit.identity, memory);
+    let claim = memories::claim_hash(edit.identity, memory);
     match memories::other_active_with_claim(edit.tx, &claim, &memory.id)? {
         Some(other) => {
             Err(Error::conflict(format!("{other} is active and states the same as {}", memory.id))

@@ -40,7 +40,7 @@ impl Budgets {
         if after <= limit || after < before {
             return Ok(());
         }
-        let entries = grammar::entries(old, grammar::detect(old));
+        let entries = grammar::entries(old);
         Err(Error::too_large(format!(
             "{name} would have {} of {} characters. It has {} entries [{}]: {}",
             thousands(after as u64),

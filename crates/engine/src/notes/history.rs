@@ -3,17 +3,19 @@
 
 use super::blame::{Blamed, blame};
 use super::diff::difference;
-use super::inverse::set_to;
+use super::put;
+use crate::operations::Edit;
 use crate::views::Notes;
 use oneiro_model::{
-    BlameLine, Cursor, DiffNotes, Error, ListRevisions, NoteDiff, NoteName, NotesDiff, Page,
-    Remedy, RestoreNotes, Result, Revision, RevisionDetail, RevisionId, ShowRevision, Span,
+    BlameLine, Cursor, DiffNotes, Error, ListRevisions, NoteDiff, NoteName, NotesDiff,
+    OperationVerb, Page, Remedy, RestoreNotes, Result, Revision, RevisionDetail, RevisionId,
+    ShowRevision, Span,
 };
+use oneiro_store::notes::NoteState;
+use oneiro_store::operations::Record;
 use oneiro_store::revisions::{self, StoredRevision, TextAt};
 use oneiro_store::{Tx, notes};
 use std::collections::HashMap;
-
-/// Microseconds of a day.
 
 impl Notes<'_> {
     /// Revisions, newest first.
@@ -83,7 +85,7 @@ impl Notes<'_> {
                     )));
                 }
                 let target = text_of(edit.tx, &name, point.key)?;
-                set_to(edit, &name, target.as_deref())?;
+                restore_text(edit, &name, target.as_deref())?;
             }
             let newest = revisions::last(edit.tx)?.map(|stored| stored.revision.id);
             let made = edit.group.filter(|_| !edit.notes.is_empty()).map(RevisionId::of_group);
@@ -197,4 +199,14 @@ fn compare(
         removed: found.removed,
         text: found.text,
     })
+}
+
+/// Sets a note to a text that it had, or deletes it.
+fn restore_text(edit: &Edit<'_, '_>, name: &NoteName, target: Option<&str>) -> Result<()> {
+    let stored = NoteState::load(edit.tx, name.as_str())?;
+    match (target, stored) {
+        (Some(text), _) => put(edit, OperationVerb::Restore, name, text),
+        (None, Some(stored)) => edit.write(OperationVerb::Restore, Some(&stored), None).map(|_| ()),
+        (None, None) => Ok(()),
+    }
 }

@@ -6,16 +6,16 @@ mod encoding;
 mod exchange;
 mod file_sync;
 mod folder;
+mod import_file;
 mod layout;
 mod marker;
 mod mount_sync;
-mod take_in;
 
 use crate::Oneiro;
 use crate::operations::{is_person, needs_person};
 use crate::views::Notes;
-use folder::Trouble;
-use mount_sync::{ACCESS_TIMEOUT, SyncRequest, none, sync, sync_all};
+use folder::SyncError;
+use mount_sync::{ACCESS_TIMEOUT, SyncRequest, mount_not_found, sync, sync_all};
 use oneiro_model::contract::Request;
 use oneiro_model::{
     EntryStyle, EraseTarget, Error, Layout, Mount, MountId, MountNotes, NoteName, Result,
@@ -29,7 +29,7 @@ use std::time::Duration;
 impl Notes<'_> {
     /// Mounts a folder, for a person: from now on its files and the notes are kept in step. Where both
     /// exist and differ, both texts are kept. Mounting a folder again, as after its marker was lost,
-    /// starts anew and deletes nothing.
+    /// starts from scratch and deletes nothing.
     pub fn mount(&self, request: &MountNotes) -> Result<SyncedMount> {
         request.check()?;
         let root = folder_to_mount(&request.path)?;
@@ -68,7 +68,10 @@ impl Notes<'_> {
                 let is_path = mount.path == path || Some(&mount.path) == real.as_ref();
                 mount.id.as_str() == path || (is_path && mount.host == here)
             };
-            let mount = mounts::all(tx)?.into_iter().find(is_meant).ok_or_else(|| none(&path))?;
+            let mount = mounts::all(tx)?
+                .into_iter()
+                .find(is_meant)
+                .ok_or_else(|| mount_not_found(&path))?;
             mounts::remove(tx, &mount.id)?;
             notes::remove_unused_texts(tx)?;
             Ok(mount)
@@ -186,7 +189,7 @@ fn add(tx: &Tx<'_>, new: &StoredMount, markers: &Markers) -> Result<StoredMount>
     };
     if let Some(other) = all.iter().find(overlaps) {
         return Err(Error::conflict(format!(
-            "{} and {}, which is mounted, lie in each other",
+            "{} overlaps {}, which is mounted",
             new.path, other.path
         ))
         .remedy("unmount the other folder first, or choose one beside it"));
@@ -222,10 +225,10 @@ fn folder_to_mount(path: &str) -> Result<PathBuf> {
     Ok(real)
 }
 
-fn unusable(path: &str, trouble: Trouble) -> Error {
+fn unusable(path: &str, trouble: SyncError) -> Error {
     match trouble {
-        Trouble::Store(error) => error,
-        Trouble::File(problem) => Error::field("path", format!("{path:?}: {problem}")),
+        SyncError::Store(error) => error,
+        SyncError::File(problem) => Error::field("path", format!("{path:?}: {problem}")),
     }
 }
 
