@@ -1044,7 +1044,7 @@ class FileConflict:
 
 @dataclass(slots=True)
 class FileProblem:
-    """A file that is not kept in step."""
+    """A file that is not kept in sync."""
 
     #: The file, relative to the folder.
     file: str
@@ -1504,9 +1504,9 @@ class Mount:
     path: str
     #: Which of its files are notes.
     layout: str
-    #: Whether its files are kept in step.
+    #: Whether its files are kept in sync.
     state: str
-    #: How many of its files are in step.
+    #: How many of its files are in sync.
     files: int
     #: When it was mounted.
     created_at: datetime
@@ -2226,7 +2226,7 @@ class SummaryHit:
 
 @dataclass(slots=True)
 class SyncedMount:
-    """What keeping a mount in step did."""
+    """What keeping a mount in sync did."""
 
     #: Its id, which its marker file ``.oneiro/mount`` has too.
     id: str
@@ -2234,9 +2234,9 @@ class SyncedMount:
     path: str
     #: Which of its files are notes.
     layout: str
-    #: Whether its files are kept in step.
+    #: Whether its files are kept in sync.
     state: str
-    #: How many of its files are in step.
+    #: How many of its files are in sync.
     files: int
     #: When it was mounted.
     created_at: datetime
@@ -2248,7 +2248,7 @@ class SyncedMount:
     written: list[str] = field(default_factory=list)
     #: Notes of which both texts were kept; those whose copy is still there.
     conflicts: list[FileConflict] = field(default_factory=list)
-    #: Files that are not kept in step.
+    #: Files that are not kept in sync.
     problems: list[FileProblem] = field(default_factory=list)
 
     @classmethod

@@ -39,13 +39,13 @@ pub enum NoteCommand {
     Delete(DeleteArgs),
     /// Print the notes for a prompt, with how full they are
     Prompt(PromptArgs),
-    /// Keep the files of a folder and the notes in step, both ways
+    /// Keep the files of a folder and the notes in sync, both ways
     Mount(MountArgs),
-    /// Stop keeping a folder in step; its files stay
+    /// Stop keeping a folder in sync; its files stay
     Unmount(UnmountArgs),
-    /// List the mounted folders, with conflicts and files that are not in step
+    /// List the mounted folders, with conflicts and files that are not in sync
     Mounts,
-    /// Bring mounted files and notes in step now
+    /// Bring mounted files and notes into sync now
     Sync,
 }
 

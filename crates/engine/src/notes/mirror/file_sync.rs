@@ -1,4 +1,4 @@
-//! Keeps one note and its file in step.
+//! Keeps one note and its file in sync.
 //!
 //! What the file says is taken into the store first, in one transaction. Then the note is written: into a
 //! file beside it, recorded as begun, exchanged with the file, and recorded as done once what stood there
@@ -86,7 +86,7 @@ impl<'s> FileSync<'s> {
         }
     }
 
-    /// Brings both in step.
+    /// Brings both into sync.
     pub(super) fn run(mut self) -> Result<SyncOutcome, SyncError> {
         let creates_locks = self.mount.layout == Layout::Hermes;
         let _lock = lock_beside(&self.target, creates_locks)?;
@@ -98,7 +98,7 @@ impl<'s> FileSync<'s> {
         Ok(self.done)
     }
 
-    /// One look at both; returns whether they are in step.
+    /// One look at both; returns whether they are in sync.
     fn round(&mut self) -> Result<bool, SyncError> {
         let (mount, name) = (&self.mount.id, self.name);
         let (known, note) = self
@@ -384,7 +384,7 @@ fn is_known(known: Option<&MountedFile>, found: Option<&Content>, note: Option<&
     is_same && (found.stamp.is_empty() || found.stamp == known.stamp)
 }
 
-/// A file that was written and is in step.
+/// A file that was written and is in sync.
 fn in_step(name: &NoteName, content: &PendingContent) -> MountedFile {
     MountedFile {
         base_hash: Some(content.base_hash.clone()),

@@ -21,10 +21,10 @@ const STAMP_AGE_SECONDS: i64 = 2;
 const SETTLE_TRIES: usize = 5;
 const SETTLE_PAUSE: Duration = Duration::from_millis(20);
 
-/// Why a file or a mount is not kept in step.
+/// Why a file or a mount is not kept in sync.
 #[derive(Debug)]
 pub(super) enum SyncError {
-    /// The file is the reason; others are kept in step.
+    /// The file is the reason; others are kept in sync.
     File(String),
     /// The store failed.
     Store(Error),

@@ -48,7 +48,7 @@ pub(super) enum After {
 /// What is left to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Next {
-    /// Nothing; both are in step.
+    /// Nothing; both are in sync.
     SyncOutcome,
     /// The note was changed: look again.
     Taken,
@@ -56,7 +56,7 @@ pub(super) enum Next {
     Stale,
     /// Put a copy of the note's text into the folder, then take the file in.
     Copy(NoteText),
-    /// Write the note to the file. `base` is the text that both had when they were last in step.
+    /// Write the note to the file. `base` is the text that both had when they were last in sync.
     Write { note: NoteText, base: Option<String> },
     /// Delete the file.
     Delete,

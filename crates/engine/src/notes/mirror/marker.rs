@@ -16,9 +16,9 @@ const OWN_FOLDER: &str = ".oneiro";
 
 /// What becomes of an attempt to lock a mount.
 pub(super) enum Locking {
-    /// This process may keep it in step, until the lock is dropped.
+    /// This process may keep it in sync, until the lock is dropped.
     Locked(Lock),
-    /// Another process keeps it in step right now.
+    /// Another process keeps it in sync right now.
     Busy,
     /// The folder or the marker is not there; why.
     Missing(String),

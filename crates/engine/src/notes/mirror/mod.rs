@@ -1,4 +1,4 @@
-//! The mirror: folders whose files are kept in step with the notes, both ways. Files are looked at before
+//! The mirror: folders whose files are kept in sync with the notes, both ways. Files are looked at before
 //! notes are read or changed and after they are changed, and in the background of long-lived processes.
 
 mod decision;
@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 impl Notes<'_> {
-    /// Mounts a folder, for a person: from now on its files and the notes are kept in step. Where both
+    /// Mounts a folder, for a person: from now on its files and the notes are kept in sync. Where both
     /// exist and differ, both texts are kept. Mounting a folder again, as after its marker was lost,
     /// starts from scratch and deletes nothing.
     pub fn mount(&self, request: &MountNotes) -> Result<SyncedMount> {
@@ -85,7 +85,7 @@ impl Notes<'_> {
         .mount)
     }
 
-    /// The mounts of all hosts, oldest first, after those of this one were brought in step.
+    /// The mounts of all hosts, oldest first, after those of this one were brought into sync.
     pub fn mounts(&self) -> Result<Vec<SyncedMount>> {
         sync_all(self.oneiro, explicit())
     }
@@ -102,7 +102,7 @@ impl Notes<'_> {
 }
 
 impl Oneiro {
-    /// Brings mounted files and notes in step, before notes are read and after they are changed. What
+    /// Brings mounted files and notes into sync, before notes are read and after they are changed. What
     /// goes wrong with a mount is reported by [`Notes::mounts`] and never in the way of the notes.
     pub(crate) fn sync_mounts(&self) {
         self.sync_mounts_within(ACCESS_TIMEOUT);
@@ -126,15 +126,15 @@ impl Oneiro {
         match sync_all(self, request) {
             Ok(mounts) => {
                 for problem in mounts.iter().flat_map(|mount| &mount.problems) {
-                    tracing::debug!(file = problem.file, "not in step: {}", problem.problem);
+                    tracing::debug!(file = problem.file, "not in sync: {}", problem.problem);
                 }
             }
-            Err(error) => tracing::warn!(%error, "mounted files are not in step"),
+            Err(error) => tracing::warn!(%error, "mounted files are not in sync"),
         }
     }
 }
 
-/// How a person's own request keeps mounts in step.
+/// How a person's own request keeps mounts in sync.
 fn explicit() -> SyncRequest<'static> {
     SyncRequest { timeout: ACCESS_TIMEOUT, lists_conflicts: true, step: &|_| Ok(()) }
 }

@@ -1,4 +1,4 @@
-//! Keeps the files of mounted folders in step with the notes: all mounts of this host, one after the
+//! Keeps the files of mounted folders in sync with the notes: all mounts of this host, one after the
 //! other, each under the lock of its marker.
 
 use super::file_sync::{FileSync, Step, SyncOutcome};
@@ -16,10 +16,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
-/// How long an access waits while another process keeps a mount in step.
+/// How long an access waits while another process keeps a mount in sync.
 pub(super) const ACCESS_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How the mounts are kept in step.
+/// How the mounts are kept in sync.
 #[derive(Clone, Copy)]
 pub(super) struct SyncRequest<'s> {
     /// How long another process is waited for.
@@ -30,7 +30,7 @@ pub(super) struct SyncRequest<'s> {
     pub(super) step: Step<'s>,
 }
 
-/// Keeps every mount of this host in step; those of others are only reported.
+/// Keeps every mount of this host in sync; those of others are only reported.
 pub(super) fn sync_all(oneiro: &Oneiro, request: SyncRequest<'_>) -> Result<Vec<SyncedMount>> {
     let mounts = oneiro.store.read(mounts::all)?;
     if mounts.is_empty() {
@@ -40,7 +40,7 @@ pub(super) fn sync_all(oneiro: &Oneiro, request: SyncRequest<'_>) -> Result<Vec<
     mounts.iter().map(|mount| sync(oneiro, mount, (&here, request))).collect()
 }
 
-/// Keeps one mount in step.
+/// Keeps one mount in sync.
 pub(super) fn sync(
     oneiro: &Oneiro,
     mount: &StoredMount,
