@@ -164,8 +164,8 @@ impl<'p, 'r> Planner<'p, 'r> {
         Ok(())
     }
 
-    /// Removes the least valuable entries until a claim fits; false if it does not, and then nothing changes:
-    /// a note full of other text keeps its entries.
+    /// Removes the least valuable entries until a claim fits; false if it does not. Then nothing changes: a
+    /// note full of other text keeps its entries.
     fn make_room(&mut self, one: &Wanted) -> Result<bool> {
         let mut out: Vec<(String, String)> = Vec::new();
         let mut text = self.plan.text.clone();

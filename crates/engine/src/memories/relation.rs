@@ -305,9 +305,11 @@ fn differing_value(one: &Statement, other: &Statement) -> Option<(String, String
         || before.len() < 2 && head.last().is_some_and(is_content)
         || after.len() > before.len().min(2);
     let is_amount = both(&|value| matches!(value, [only] if is_number(only))) && !names_thing;
-    let is_day = both(
-        &|value| matches!(value, [only] if RELATION_WORDS.weekday.contains(only) || RELATION_WORDS.month.contains(only)),
-    ) && head.iter().any(|word| RELATION_WORDS.copulas.contains(word));
+    let is_day_or_month = |word: &String| {
+        RELATION_WORDS.weekday.contains(word) || RELATION_WORDS.month.contains(word)
+    };
+    let is_day = both(&|value| matches!(value, [only] if is_day_or_month(only)))
+        && head.iter().any(|word| RELATION_WORDS.copulas.contains(word));
     let is_choice = both(&|value| value.len() <= CHOICE_WORDS)
         && tail.first().is_some_and(|word| RELATION_WORDS.purpose.contains(word))
         && head.iter().any(|word| RELATION_WORDS.usage.contains(word));
