@@ -316,10 +316,10 @@ impl<'y> Player<'y> {
         let messages = found.hits.iter().map(|hit| (hit.score, hit.snippet.as_str()));
         let mut hits: Vec<(f64, &str)> = memories.chain(messages).collect();
         hits.sort_by(|one, other| other.0.total_cmp(&one.0));
-        let words = terms(query);
+        let words = Analyzer::default().content_terms(query);
         let mut shown: BTreeMap<usize, f64> = BTreeMap::new();
         for (_, text) in hits.into_iter().take(OPENCLAW_RESULTS) {
-            let shared = terms(text).intersection(&words).count();
+            let shared = Analyzer::default().content_terms(text).intersection(&words).count();
             let relevance = shared as f64 / words.len().max(1) as f64;
             for claim in self.matcher.stated(text).claims {
                 let most = shown.entry(claim).or_default();
@@ -331,17 +331,6 @@ impl<'y> Player<'y> {
         self.recalls.extend(shown.into_iter().map(recall));
         Ok(())
     }
-}
-
-/// The words of a text that are no stop words, as the index has them.
-fn terms(text: &str) -> BTreeSet<String> {
-    let mut terms = BTreeSet::new();
-    Analyzer::default().tokens(text, |token| {
-        if !token.stop {
-            terms.insert(token.term.to_owned());
-        }
-    });
-    terms
 }
 
 fn answer(text: &str) -> NewMessage {

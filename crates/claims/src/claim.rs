@@ -28,7 +28,7 @@ pub fn claims(utterance: &Utterance<'_>) -> Vec<Claim> {
         language: Language::English,
         is_fiction: false,
         is_injected: false,
-        is_taken_back: false,
+        is_retraction: false,
         referent: None,
         claims: Vec::new(),
     };
@@ -54,14 +54,14 @@ struct Reader<'u> {
     is_fiction: bool,
     /// Whether a sentence tries to give orders to a model.
     is_injected: bool,
-    /// Whether the words before take back what was said: "No."
-    is_taken_back: bool,
+    /// Whether the clause before retracts a statement: "No."
+    is_retraction: bool,
     referent: Option<Referent>,
     claims: Vec<Claim>,
 }
 
 /// A clause whose leads are taken off.
-struct Bare {
+struct StrippedClause {
     /// Where the statement begins.
     from: usize,
     /// Where what rules match begins: after words that say when.
@@ -114,12 +114,12 @@ impl Reader<'_> {
         let parts = clauses(sentence, book);
         let mut subject: Option<String> = None;
         let mut referent = self.referent.take();
-        let mut is_spoken_of = false;
+        let mut has_referent = false;
         for (at, clause) in parts.iter().enumerate() {
             let mut bare = self.strip(sentence, clause, book);
             let is_lead_alone = bare.from >= bare.to;
-            bare.corrects |= self.is_taken_back;
-            self.is_taken_back = is_lead_alone && bare.corrects;
+            bare.corrects |= self.is_retraction;
+            self.is_retraction = is_lead_alone && bare.corrects;
             if is_lead_alone {
                 continue;
             }
@@ -129,11 +129,11 @@ impl Reader<'_> {
             let context =
                 Context { sentence, book, clauses: &parts, at, own, referent: referent.as_ref() };
             let claim = self.claim(&context, &bare, subject.as_deref());
-            is_spoken_of |= context.is_pronoun(bare.matched_from);
+            has_referent |= context.is_pronoun(bare.matched_from);
             let next = Referent::of(self.utterance.text, sentence, bare.matched_from, book);
             if next.is_some() {
                 referent = next;
-                is_spoken_of = true;
+                has_referent = true;
             }
             let Some(claim) = claim else { continue };
             let is_known =
@@ -142,11 +142,11 @@ impl Reader<'_> {
                 self.claims.push(claim);
             }
         }
-        self.referent = referent.filter(|_| is_spoken_of);
+        self.referent = referent.filter(|_| has_referent);
     }
 
     /// Takes off greetings, conjunctions and other leads.
-    fn strip(&self, sentence: &Sentence, clause: &Clause, book: &RuleBook) -> Bare {
+    fn strip(&self, sentence: &Sentence, clause: &Clause, book: &RuleBook) -> StrippedClause {
         let mut from = clause.from;
         let to = clause.to;
         let mut corrects = false;
@@ -172,12 +172,12 @@ impl Reader<'_> {
             corrects |= correcting.is_some();
             from = skip(from, end);
             if from >= to {
-                return Bare { from, matched_from: from, to, corrects };
+                return StrippedClause { from, matched_from: from, to, corrects };
             }
         }
         let timed = book.time_leads.end(sentence.fold_of((from, to)));
         let matched_from = timed.map_or(from, |end| skip(from, end));
-        Bare {
+        StrippedClause {
             from,
             matched_from: if matched_from < to { matched_from } else { from },
             to,
@@ -185,7 +185,12 @@ impl Reader<'_> {
         }
     }
 
-    fn claim(&self, context: &Context<'_>, bare: &Bare, subject: Option<&str>) -> Option<Claim> {
+    fn claim(
+        &self,
+        context: &Context<'_>,
+        bare: &StrippedClause,
+        subject: Option<&str>,
+    ) -> Option<Claim> {
         let &Context { sentence, book, clauses, at, .. } = context;
         let clause = clauses.get(at)?;
         if clause.join == Join::Subordinate {
@@ -197,11 +202,7 @@ impl Reader<'_> {
         if context.is_forbidden(rule, (found.from, to)) {
             return None;
         }
-        let statement_from = if found.is_inverted {
-            bare.matched_from
-        } else {
-            found.from.min(bare.from.max(found.from))
-        };
+        let statement_from = if found.is_inverted { bare.matched_from } else { found.from };
         let tokens = without_trailing(sentence, (statement_from, to), book);
         let dates = self.dates(sentence, tokens, rule.dated);
         let last_day = dates.last_ahead(self.written_on.day).filter(|_| rule.dated);
@@ -245,7 +246,7 @@ impl Reader<'_> {
     fn find<'m>(
         &self,
         context: &Context<'m>,
-        bare: &Bare,
+        bare: &StrippedClause,
         subject: Option<&'m str>,
     ) -> Option<Match<'m>> {
         let &Context { sentence, book, clauses, at, .. } = context;
@@ -366,7 +367,12 @@ impl Reader<'_> {
 }
 
 /// The subject of a clause, if it is a word that later verbs share: I, we, ich, wir.
-fn own_subject(text: &str, sentence: &Sentence, bare: &Bare, book: &RuleBook) -> Option<String> {
+fn own_subject(
+    text: &str,
+    sentence: &Sentence,
+    bare: &StrippedClause,
+    book: &RuleBook,
+) -> Option<String> {
     let token = sentence.tokens.get(bare.matched_from)?;
     let word = sentence.word(bare.matched_from);
     book.own_subjects.end(word)?;
@@ -378,7 +384,7 @@ fn own_subject(text: &str, sentence: &Sentence, bare: &Bare, book: &RuleBook) ->
 
 /// Where a clause begins whose subject comes after a few words that say where or when: "on flights I
 /// always take the window seat".
-fn after_adverbial(sentence: &Sentence, bare: &Bare, book: &RuleBook) -> usize {
+fn after_adverbial(sentence: &Sentence, bare: &StrippedClause, book: &RuleBook) -> usize {
     let starts = |at: &usize| {
         let rest = sentence.fold_of((*at, bare.to));
         book.own_subjects.matches(rest) || book.inverted.matches(rest)

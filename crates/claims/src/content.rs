@@ -4,7 +4,7 @@ use crate::patterns::RuleBook;
 use crate::sentence::{Sentence, is_quote};
 
 /// Shorter contents say nothing, longer ones are not one statement.
-const CHARACTERS: std::ops::RangeInclusive<usize> = 8..=280;
+const CONTENT_CHARS: std::ops::RangeInclusive<usize> = 8..=280;
 
 /// What a content is written from.
 pub(crate) struct Draft<'d> {
@@ -99,7 +99,7 @@ pub(crate) fn finish(words: &str) -> Option<String> {
     if !out.ends_with(['.', '!', '…']) {
         out.push('.');
     }
-    CHARACTERS.contains(&out.chars().count()).then_some(out)
+    CONTENT_CHARS.contains(&out.chars().count()).then_some(out)
 }
 
 /// Whether the first word is written in lower case on purpose: pgvector2, iPhone.

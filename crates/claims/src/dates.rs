@@ -92,7 +92,7 @@ pub(crate) fn clause_dates(clause: &DatedClause<'_>) -> ClauseDates {
     let tokens = clause.sentence.tokens.get(clause.tokens.0..clause.tokens.1).unwrap_or_default();
     let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else { return dates };
     let words = clause.text.get(first.start..last.end).unwrap_or_default();
-    let dated = DatedText { text: words, around: around(clause), written_on: clause.today };
+    let dated = DatedText { text: words, around: sentence_text(clause), written_on: clause.today };
     for found in relative_dates(&dated) {
         let (mut start, end) = (first.start + found.start, first.start + found.end);
         let mut found = found;
@@ -124,7 +124,7 @@ pub(crate) fn clause_dates(clause: &DatedClause<'_>) -> ClauseDates {
 }
 
 /// The whole sentence, by which its language is seen.
-fn around<'c>(clause: &DatedClause<'c>) -> &'c str {
+fn sentence_text<'c>(clause: &DatedClause<'c>) -> &'c str {
     let tokens = &clause.sentence.tokens;
     let range = tokens.first().zip(tokens.last()).map(|(first, last)| first.start..last.end);
     range.and_then(|range| clause.text.get(range)).unwrap_or_default()
@@ -201,9 +201,8 @@ fn planned_days(clause: &DatedClause<'_>, at: usize) -> Option<(usize, Date, Dat
         }
         ("this", "evening" | "afternoon", _) | ("esta", "noche" | "tarde", _) => return one(2, 0),
         ("this" | "dieses", "weekend" | "wochenende", _) => {
-            let to_saturday = 5 - i64::from(today.weekday().to_monday_zero_offset());
-            let saturday = if to_saturday < 0 { 0 } else { to_saturday };
-            return Some((2, day(saturday)?, day(saturday.max(6 - 5 + to_saturday))?));
+            let sunday = 6 - i64::from(today.weekday().to_monday_zero_offset());
+            return Some((2, day((sunday - 1).max(0))?, day(sunday)?));
         }
         ("in" | "en", count, unit) => {
             return counted_days(clause, (count, unit)).map(|(a, b)| (3, a, b));

@@ -47,7 +47,7 @@ pub struct Utterance<'u> {
     pub previous: Option<&'u str>,
 }
 
-/// A statement that is worth keeping.
+/// A statement that may become a memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
     /// What it is about.

@@ -51,10 +51,7 @@ impl Referent {
 /// The subject of the last statement of the message before, as its hearer says it: "your meeting
 /// is on Tuesday" gives "My meeting".
 pub(crate) fn previous_subject(previous: &str) -> Option<(String, bool)> {
-    let mut start = previous.len().saturating_sub(PREVIOUS_BYTES);
-    while !previous.is_char_boundary(start) {
-        start += 1;
-    }
+    let start = previous.ceil_char_boundary(previous.len().saturating_sub(PREVIOUS_BYTES));
     let mut found = None;
     sentences(previous, (start, previous.len()), |sentence| {
         let language = sentence.language().unwrap_or(Language::English);

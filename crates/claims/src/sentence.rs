@@ -31,7 +31,7 @@ pub(crate) struct Sentence {
     pub tokens: Vec<Token>,
     pub folded: String,
     pub is_question: bool,
-    /// Whether it has words between quotation marks, three or more.
+    /// Byte ranges between quotation marks that have three or more words.
     pub quoted: Vec<(usize, usize)>,
     votes: [u32; Language::ALL.len()],
 }
@@ -164,7 +164,7 @@ fn finish(
     sentence.clear();
 }
 
-/// Adds what stands between two spaces; says whether the sentence ends with it.
+/// Adds what stands between two spaces; returns whether the sentence ends with it.
 fn read_chunk(sentence: &mut Sentence, (chunk, start): (&str, usize), next: &str) -> bool {
     sentence.is_question |= chunk.starts_with('¿');
     let body = chunk.trim_start_matches(OPENING);

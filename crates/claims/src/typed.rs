@@ -228,80 +228,85 @@ fn is_mail_divider(line: &str) -> bool {
         || (line.ends_with("wrote:") || line.ends_with("schrieb:") || line.ends_with("escribió:"))
 }
 
+/// Beginnings of lines that a program wrote: quotations, logs, code, commands and roles of chat logs.
+const MACHINE_LINE_PREFIXES: [&str; 57] = [
+    ">",
+    "|",
+    "$ ",
+    "% ",
+    ">>>",
+    "...",
+    "//",
+    "/*",
+    "*/",
+    "#!",
+    "@@",
+    "+++",
+    "---",
+    "[",
+    "{",
+    "}",
+    "<",
+    "at ",
+    "File \"",
+    "Traceback",
+    "Exception",
+    "Error:",
+    "error:",
+    "warning:",
+    "INFO",
+    "WARN",
+    "ERROR",
+    "DEBUG",
+    "TRACE",
+    "FATAL",
+    "import ",
+    "def ",
+    "fn ",
+    "let ",
+    "const ",
+    "var ",
+    "class ",
+    "public ",
+    "SELECT ",
+    "INSERT ",
+    "CREATE ",
+    "export ",
+    "sudo ",
+    "git ",
+    "cargo ",
+    "npm ",
+    "pip ",
+    "curl ",
+    "docker ",
+    "user:",
+    "assistant:",
+    "User:",
+    "Assistant:",
+    "Human:",
+    "system:",
+    "System:",
+    "SYSTEM:",
+];
+
+/// Ends of lines of code and of mark-up.
+const MACHINE_LINE_SUFFIXES: [&str; 11] =
+    ["{", "}", ";", "=>", "->", "\\", "()", ");", "*/", "/>", "];"];
+
 /// Whether a program wrote the line, or a person for one.
 fn is_machine_made(line: &str) -> bool {
     let bytes = line.as_bytes();
-    let starts = [
-        ">",
-        "|",
-        "$ ",
-        "% ",
-        ">>>",
-        "...",
-        "//",
-        "/*",
-        "*/",
-        "#!",
-        "@@",
-        "+++",
-        "---",
-        "[",
-        "{",
-        "}",
-        "<",
-        "at ",
-        "File \"",
-        "Traceback",
-        "Exception",
-        "Error:",
-        "error:",
-        "warning:",
-        "INFO",
-        "WARN",
-        "ERROR",
-        "DEBUG",
-        "TRACE",
-        "FATAL",
-        "import ",
-        "def ",
-        "fn ",
-        "let ",
-        "const ",
-        "var ",
-        "class ",
-        "public ",
-        "SELECT ",
-        "INSERT ",
-        "CREATE ",
-        "export ",
-        "sudo ",
-        "git ",
-        "cargo ",
-        "npm ",
-        "pip ",
-        "curl ",
-        "docker ",
-        "user:",
-        "assistant:",
-        "User:",
-        "Assistant:",
-        "Human:",
-        "system:",
-        "System:",
-        "SYSTEM:",
-    ];
     let is_stamped = bytes.first().is_some_and(u8::is_ascii_digit)
         && (bytes.get(4) == Some(&b'-') || bytes.get(2) == Some(&b':'))
         && bytes.get(3).is_some_and(u8::is_ascii_digit);
     // "let me" and "let us" are for people.
     let is_let = line.starts_with("let ") && !line.contains('=');
-    let ends = ["{", "}", ";", "=>", "->", "\\", "()", ");", "*/", "/>", "];"];
     let is_json = line.starts_with('"') && line.contains("\":");
     let signs = bytes.iter().filter(|byte| b"{}=<>|\\;_$#@/".contains(byte)).count();
     is_stamped
         || is_json
-        || starts.iter().any(|start| line.starts_with(start)) && !is_let
-        || ends.iter().any(|end| line.ends_with(end))
+        || MACHINE_LINE_PREFIXES.iter().any(|start| line.starts_with(start)) && !is_let
+        || MACHINE_LINE_SUFFIXES.iter().any(|end| line.ends_with(end))
         || signs * 8 > bytes.len() && signs > 2
         || is_speaker_line(line)
 }

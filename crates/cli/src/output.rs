@@ -169,7 +169,7 @@ pub fn ago(then: Timestamp, now: Timestamp) -> String {
         60..3_600 => format!("{} min ago", seconds / 60),
         3_600..172_800 => format!("{} h ago", seconds / 3_600),
         172_800..5_184_000 => format!("{} days ago", seconds / 86_400),
-        _ => then.to_string().chars().take(10).collect(),
+        _ => then.date_text(),
     }
 }
 
@@ -187,15 +187,7 @@ pub fn bytes(count: i64) -> String {
 
 /// A number with its thousands apart: `61,204`.
 pub fn thousands(number: usize) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    oneiro::thousands(number as u64)
 }
 
 /// A count with its noun: `1 message`, `2 messages`, `2 summaries`.

@@ -136,7 +136,7 @@ impl NoteStep {
     }
 
     fn name(&self, now: Timestamp) -> Result<NoteName> {
-        let day: String = self.at(now).to_string().chars().take("2026-01-31".len()).collect();
+        let day: String = self.at(now).date_text();
         NoteName::parse(&self.note.replace(DAY, &day))
     }
 

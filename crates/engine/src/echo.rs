@@ -1,6 +1,6 @@
 //! Recognises lines that Oneiro served when they come back, so that they never count as evidence: in
 //! the words of a user, in tool output, quoted, wrapped, cut or as items of a list. Lines are compared by
-//! keyed hashes of runs of five tokens. It must not know what packs are.
+//! keyed hashes of runs of five tokens.
 
 use oneiro_model::{Error, MemoryId, PackKind, Result, SessionId, Timestamp};
 use oneiro_store::Tx;
@@ -150,7 +150,6 @@ impl ServedLines {
         ServedLines { hasher, lines, runs }
     }
 
-    #[cfg_attr(not(test), allow(dead_code, reason = "learning from answers asks for it"))]
     /// The memory that a sentence rests on: it repeats most of a served line, or has most of its words.
     pub(crate) fn sentence_rests_on(&self, sentence: &str) -> Option<MemoryId> {
         let hasher = self.hasher.as_ref()?;
@@ -202,8 +201,8 @@ impl ServedLines {
         for (line, hits) in &by_line {
             let Some(served) = self.lines.get(*line) else { continue };
             for cluster in clusters(hits) {
-                let reading = Reading { text, words, hasher, served, cluster: &cluster };
-                if let Some(tokens) = reading.echo() {
+                let candidate = EchoCandidate { text, words, hasher, served, cluster: &cluster };
+                if let Some(tokens) = candidate.echo() {
                     found.push(Match { line: *line, tokens });
                 }
             }
@@ -257,7 +256,7 @@ fn clusters(hits: &[(usize, usize)]) -> Vec<Vec<(usize, usize)>> {
 }
 
 /// One place of a text that may be an echo of a line.
-struct Reading<'a> {
+struct EchoCandidate<'a> {
     text: &'a str,
     words: &'a [EchoToken],
     hasher: &'a LineHasher,
@@ -265,7 +264,7 @@ struct Reading<'a> {
     cluster: &'a [(usize, usize)],
 }
 
-impl Reading<'_> {
+impl EchoCandidate<'_> {
     /// The tokens of the text that are an echo.
     fn echo(&self) -> Option<Range<usize>> {
         let (first, last) = (self.cluster.first()?, self.cluster.last()?);
@@ -275,7 +274,7 @@ impl Reading<'_> {
             return Some(range);
         }
         if share >= NEAR_SHARE {
-            return (!self.says_something_else(&range)).then_some(range);
+            return (!self.adds_or_changes_word(&range)).then_some(range);
         }
         let is_start = self
             .cluster
@@ -290,7 +289,7 @@ impl Reading<'_> {
 
     /// Whether a word that the line does not have stands in it, or in place of its first or last words:
     /// then it is a correction.
-    fn says_something_else(&self, range: &Range<usize>) -> bool {
+    fn adds_or_changes_word(&self, range: &Range<usize>) -> bool {
         let covered: FxHashSet<usize> =
             self.cluster.iter().flat_map(|(at, _)| *at..*at + SHINGLE_TOKENS).collect();
         let inside = range.clone().filter(|at| !covered.contains(at));

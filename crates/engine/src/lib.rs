@@ -186,7 +186,7 @@ pub struct Oneiro {
     /// The minute in which it was last asked whether a dream is due.
     dream_checked_at: Arc<Mutex<Option<i64>>>,
     /// The words of active memories, as of the last operation.
-    use_pool: Arc<Mutex<Arc<learning::UsePool>>>,
+    usage_matcher: Arc<Mutex<Arc<learning::UsageMatcher>>>,
     /// When idle sessions of transcripts were last ended.
     idle_ended_at: Arc<Mutex<Option<Timestamp>>>,
 }
@@ -234,7 +234,7 @@ impl Oneiro {
             erasing: Arc::default(),
             idle_checked_at: Arc::default(),
             dream_checked_at: Arc::default(),
-            use_pool: Arc::default(),
+            usage_matcher: Arc::default(),
             idle_ended_at: Arc::default(),
             clock: options.clock,
             ids: options.ids,

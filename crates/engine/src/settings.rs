@@ -13,9 +13,6 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 
-/// Characters of a date in RFC 3339.
-const DATE_CHARS: usize = 10;
-
 /// A setting of a space.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting {
@@ -321,7 +318,7 @@ pub(crate) fn embedder_in(tx: &Tx<'_>) -> Result<EmbedderChoice> {
 pub(crate) fn day_in(tx: &Tx<'_>, at: Timestamp) -> Result<String> {
     let zone = Zone::read("timezone", &value_of("timezone", &settings::all(tx)?)?.value)?;
     let offset = Span::seconds(utc_offset_seconds(&zone, at).into());
-    Ok(at.plus(offset).printable().to_string().chars().take(DATE_CHARS).collect())
+    Ok(at.plus(offset).printable().date_text())
 }
 
 fn utc_offset_seconds(zone: &jiff::tz::TimeZone, at: Timestamp) -> i32 {

@@ -18,6 +18,7 @@ mod recalled;
 mod reference;
 mod resources;
 mod stdio;
+mod text;
 mod tools;
 
 pub use caller::Caller;

@@ -2,9 +2,7 @@
 //! and a summary as Markdown with links to those below and above it. It does not know the protocol.
 
 use crate::recalled::{delimit, lines, quoted};
-use oneiro::{
-    ContextScope, Error, ListNotes, NoteInfo, NoteName, Oneiro, Result, Summary, Timestamp,
-};
+use oneiro::{ContextScope, Error, ListNotes, NoteInfo, NoteName, Oneiro, Result, Summary};
 use std::fmt::Write;
 
 /// The URI of a summary without its id.
@@ -138,8 +136,7 @@ pub(crate) fn read(oneiro: &Oneiro, uri: &str) -> Result<String> {
 
 /// The name of a summary: the days and the number of messages that it covers.
 fn name(summary: &Summary) -> String {
-    let day = |at: Timestamp| at.to_string().chars().take(10).collect::<String>();
-    let (first, last) = (day(summary.earliest_at), day(summary.latest_at));
+    let (first, last) = (summary.earliest_at.date_text(), summary.latest_at.date_text());
     let days = if first == last { first } else { format!("{first} to {last}") };
     match summary.message_count {
         0 => format!("{days}, written by hand"),

@@ -570,7 +570,7 @@ pub const CAPABILITIES: &[Capability] = &[
         python: Some("mounts"),
     },
     Capability {
-        name: "bring mounted files and notes in step",
+        name: "bring mounted files and notes into sync",
         http: &["POST /v1/mounts/sync"],
         command: Some("note sync"),
         tool: None,

@@ -14,6 +14,9 @@ const BODY_CHARS_MAX: usize = 100_000;
 /// Maximum characters of a project or a subject.
 const NAME_CHARS_MAX: usize = 500;
 
+/// Scores are rounded to this many parts of 1, so that both engines and a replay compare the same numbers.
+pub const SCORE_STEPS: f64 = 10_000.0;
+
 json_name! {
     /// Whether and how often a space dreams by itself.
     DreamMode "mode" {

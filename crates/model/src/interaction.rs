@@ -222,6 +222,19 @@ pub struct Extracted {
     pub used: usize,
 }
 
+impl Extracted {
+    /// Adds the counts of another.
+    pub fn add(&mut self, other: &Extracted) {
+        self.messages += other.messages;
+        self.active += other.active;
+        self.candidates += other.candidates;
+        self.known += other.known;
+        self.superseded += other.superseded;
+        self.refused += other.refused;
+        self.used += other.used;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

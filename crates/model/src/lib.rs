@@ -45,6 +45,7 @@ mod session_search;
 mod slot;
 mod space;
 mod stats;
+mod thousands;
 mod time;
 mod title;
 mod token;
@@ -71,8 +72,8 @@ pub use dream::{
     Dream, DreamCandidate, DreamCounts, DreamDecision, DreamDetail, DreamEvidence, DreamFinding,
     DreamFindingKind, DreamGate, DreamInputs, DreamMode, DreamNote, DreamOutcome, DreamPreset,
     DreamRequest, DreamRun, DreamStatus, DreamThresholds, DreamTrigger, DreamVerdict, DreamWeights,
-    LeftOperation, ListCandidates, ReplayedDream, ScheduleDreams, ScoreParts, UndoDream,
-    UndoneDream, VerdictCount,
+    LeftOperation, ListCandidates, ReplayedDream, SCORE_STEPS, ScheduleDreams, ScoreParts,
+    UndoDream, UndoneDream, VerdictCount,
 };
 pub use error::{Error, ErrorKind, KINDS, KindRow, Result};
 pub use harness::HarnessSpan;
@@ -156,6 +157,7 @@ pub use stats::{
     Activity, ActivityRequest, BackupMade, BackupRecord, BackupRequest, DayActivity, IndexStats,
     SessionGroup, Stats,
 };
+pub use thousands::thousands;
 pub use time::{Span, Timestamp};
 pub use title::Title;
 pub use token::{NewToken, Token, TokenRole, TokenText, bad_token};

@@ -47,6 +47,13 @@ json_name! {
     }
 }
 
+impl MemoryStatus {
+    /// Whether it is believed or may come to be: neither replaced nor refused.
+    pub fn is_standing(self) -> bool {
+        matches!(self, MemoryStatus::Active | MemoryStatus::Candidate)
+    }
+}
+
 json_name! {
     /// What happened to a memory when it was served.
     SignalKind "signal" {
@@ -162,6 +169,20 @@ impl Memory {
             && self.reference_count == 0
     }
 
+    /// Whether a person created or confirmed it.
+    pub fn is_stated_or_confirmed(&self) -> bool {
+        self.origin == ActorKind::Person || self.confirmed_at.is_some()
+    }
+
+    /// Adds sources that it does not have yet.
+    pub fn add_citations(&mut self, citations: &[Citation]) {
+        for citation in citations {
+            if !self.citations.contains(citation) {
+                self.citations.push(citation.clone());
+            }
+        }
+    }
+
     /// When it starts to hold, or was created.
     pub fn holds_from(&self) -> Timestamp {
         self.valid_from.unwrap_or(self.created_at)
@@ -171,6 +192,14 @@ impl Memory {
     pub fn is_valid_at(&self, at: Timestamp) -> bool {
         self.valid_from.is_none_or(|from| from <= at)
             && self.valid_until.is_none_or(|until| at < until)
+    }
+
+    /// Whether it and another hold at a common time, as far as their validities say.
+    pub fn validity_overlaps(&self, other: &Memory) -> bool {
+        let ends_before = |one: &Memory, other: &Memory| {
+            one.valid_until.zip(other.valid_from).is_some_and(|(until, from)| until <= from)
+        };
+        !ends_before(self, other) && !ends_before(other, self)
     }
 }
 
@@ -230,7 +259,7 @@ pub struct MemoryView {
     /// The memory.
     #[serde(flatten)]
     pub memory: Memory,
-    /// How its confidence comes about; only with `explain`.
+    /// The parts that add up to its confidence; only with `explain`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<ConfidenceExplained>,
     /// Memories that say the same or contradict it; only with `explain`.
@@ -241,7 +270,7 @@ pub struct MemoryView {
     pub muted_in: Vec<String>,
 }
 
-/// How a confidence comes about.
+/// The parts that add up to a confidence.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ConfidenceExplained {
     /// The parts, in order; the last one is the result.

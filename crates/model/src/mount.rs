@@ -1,4 +1,4 @@
-//! Mounts: folders whose files are kept in step with the notes, both ways.
+//! Mounts: folders whose files are kept in sync with the notes, both ways.
 
 use crate::contract::Request;
 use crate::contract::schema::WITHOUT_NUL;
@@ -26,9 +26,9 @@ json_name! {
 }
 
 json_name! {
-    /// Whether a mount is kept in step.
+    /// Whether a mount is kept in sync.
     MountState "state" {
-        /// Its files are kept in step.
+        /// Its files are kept in sync.
         Active "active",
         /// Its folder or marker is missing: nothing is read, written or deleted.
         Paused "paused",
@@ -87,17 +87,17 @@ pub struct Mount {
     pub path: String,
     /// Which of its files are notes.
     pub layout: Layout,
-    /// Whether its files are kept in step.
+    /// Whether its files are kept in sync.
     pub state: MountState,
     /// Why they are not.
     pub reason: Option<String>,
-    /// How many of its files are in step.
+    /// How many of its files are in sync.
     pub files: usize,
     /// When it was mounted.
     pub created_at: Timestamp,
 }
 
-/// A file that is not kept in step.
+/// A file that is not kept in sync.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FileProblem {
     /// The file, relative to the folder.
@@ -115,7 +115,7 @@ pub struct FileConflict {
     pub copy: String,
 }
 
-/// What keeping a mount in step did.
+/// What keeping a mount in sync did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SyncedMount {
     /// The mount.
@@ -127,6 +127,6 @@ pub struct SyncedMount {
     pub written: Vec<NoteName>,
     /// Notes of which both texts were kept; those whose copy is still there.
     pub conflicts: Vec<FileConflict>,
-    /// Files that are not kept in step.
+    /// Files that are not kept in sync.
     pub problems: Vec<FileProblem>,
 }

@@ -61,6 +61,9 @@ impl NoteName {
         Ok(NoteName(name.to_owned()))
     }
 
+    /// The note in which dreams tell what they did.
+    pub const DIARY: &'static str = "DREAMS.md";
+
     /// The note about what is known.
     pub fn memory() -> NoteName {
         NoteName("MEMORY.md".to_owned())

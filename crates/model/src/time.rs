@@ -40,6 +40,21 @@ impl Timestamp {
         Timestamp(self.0.saturating_sub(span.0))
     }
 
+    /// Its date in UTC: `2026-01-31`.
+    pub fn date_text(self) -> String {
+        self.to_string().chars().take("2026-01-31".len()).collect()
+    }
+
+    /// Its date and time in UTC to the minute: `2026-01-31 09:30`.
+    pub fn minute_text(self) -> String {
+        self.to_string().replace('T', " ").chars().take("2026-01-31 09:30".len()).collect()
+    }
+
+    /// The day since the epoch, in UTC.
+    pub const fn day_number(self) -> i64 {
+        self.0.div_euclid(Span::DAY.0)
+    }
+
     /// This moment moved on by `span`.
     #[must_use]
     pub const fn plus(self, span: Span) -> Timestamp {
@@ -76,6 +91,14 @@ text_schema!(Timestamp "format": "date-time");
 pub struct Span(i64);
 
 impl Span {
+    /// 24 hours.
+    pub const DAY: Span = Span::days(1);
+
+    /// In microseconds.
+    pub const fn micros(self) -> i64 {
+        self.0
+    }
+
     /// From milliseconds.
     pub const fn millis(millis: i64) -> Span {
         Span(millis.saturating_mul(1_000))
@@ -105,6 +128,9 @@ mod tests {
         let time = Timestamp::parse("2026-01-31T10:30:00.1234567+01:00").unwrap();
         assert_eq!(time.to_string(), "2026-01-31T09:30:00.123456Z");
         assert_eq!(Timestamp::parse(&time.to_string()).unwrap(), time);
+        assert_eq!(time.date_text(), "2026-01-31");
+        assert_eq!(time.minute_text(), "2026-01-31 09:30");
+        assert_eq!(Timestamp::from_micros(-1).day_number(), -1);
         for bad in ["", "yesterday", "2026-13-01T00:00:00Z", "1700000000"] {
             assert!(Timestamp::parse(bad).is_err(), "{bad}");
         }

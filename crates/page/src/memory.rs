@@ -21,7 +21,7 @@ pub struct MemoryDetailView {
     pub frame: Frame,
     /// The memory.
     pub memory: Memory,
-    /// How its confidence comes about.
+    /// The parts that add up to its confidence.
     pub explanation: Option<ConfidenceExplained>,
     /// Memories that say the same or contradict it.
     pub related: Vec<RelatedMemory>,
@@ -98,7 +98,7 @@ fn main(view: &MemoryDetailView) -> Markup {
             section aria-labelledby="sources" {
                 h2 #sources { "Sources" }
                 @if memory.citations.is_empty() {
-                    p.note { "No quote: it rests on the word of whoever recorded it." }
+                    p.note { "No quote: the only source is who recorded it." }
                 }
                 @for citation in &memory.citations { (source(citation)) }
             }

@@ -4,15 +4,8 @@ use maud::{Markup, html};
 
 /// A whole number with a comma between thousands.
 pub fn number(count: i64) -> String {
-    let digits = count.unsigned_abs().to_string();
-    let mut out = String::from(if count < 0 { "-" } else { "" });
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
+    let sign = if count < 0 { "-" } else { "" };
+    format!("{sign}{}", oneiro::thousands(count.unsigned_abs()))
 }
 
 /// A count with its noun: `1 message`, `2 messages`, `2 summaries`.

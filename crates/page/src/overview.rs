@@ -199,7 +199,7 @@ fn totals(view: &OverviewView) -> Markup {
 
 /// The number of calendar days from one moment to another, both included.
 fn days_between(first: Timestamp, last: Timestamp) -> String {
-    const MICROS_PER_DAY: i64 = 86_400_000_000;
+    const MICROS_PER_DAY: i64 = oneiro::Span::DAY.micros();
     let day = |at: Timestamp| at.micros().div_euclid(MICROS_PER_DAY);
     counted(day(last).saturating_sub(day(first)).saturating_add(1).max(1), "day")
 }

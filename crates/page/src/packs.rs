@@ -5,9 +5,7 @@ use crate::numbers::{counted, number};
 use crate::text::{line, one_line, plain};
 use crate::{link, when};
 use maud::{Markup, html};
-use oneiro::{
-    Band, GivenPack, MemoryId, MessageId, OmitReason, Pack, PackItem, PackKind, PackOmission,
-};
+use oneiro::{GivenPack, MemoryId, MessageId, OmitReason, Pack, PackItem, PackKind, PackOmission};
 use std::collections::BTreeMap;
 
 /// Characters of a name.
@@ -192,7 +190,7 @@ fn items(items: &[PackItem]) -> Markup {
             tbody {
                 @for item in items {
                     tr {
-                        td { (band_name(item.band)) }
+                        td { (item.band.as_str()) }
                         td { (plain(&item.text)) }
                         td { (when::date(item.at)) }
                         td { (source((item.kind, &item.id), "why")) }
@@ -217,7 +215,7 @@ fn omitted(view: &PackView) -> Markup {
             tbody {
                 @for one in &view.pack.omitted {
                     tr data-reason=(one.reason.as_str()) {
-                        td { (band_name(one.band)) }
+                        td { (one.band.as_str()) }
                         td {
                             @if let Some(statement) = statement(one) {
                                 (line(statement, STATEMENT_CHARS))
@@ -246,17 +244,6 @@ fn source((kind, id): (PackKind, &str), words: &str) -> Markup {
             Some(href) => a href=(href) { (plain(&words)) },
             None => "set by a person",
         }
-    }
-}
-
-fn band_name(band: Band) -> &'static str {
-    match band {
-        Band::State => "state",
-        Band::Person => "person",
-        Band::Project => "project",
-        Band::Episodic => "episodic",
-        Band::Documents => "documents",
-        Band::Messages => "messages",
     }
 }
 

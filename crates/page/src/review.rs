@@ -10,7 +10,7 @@ use crate::numbers::number;
 use crate::text::{line, plain};
 use crate::{link, when, why};
 use maud::{Markup, html};
-use oneiro::{Memory, MemoryStatus, RelatedMemory, Relation, Why};
+use oneiro::{Memory, RelatedMemory, Relation, Why};
 
 /// A cursor that no memory comes after.
 const PAST_THE_LAST: &str = "0.0";
@@ -226,6 +226,5 @@ fn known_memory(view: &ReviewView, candidate: &Candidate, known: &Known, back: &
 
 /// Whether the candidate can be merged into a known memory: not if one of them must be wrong.
 fn is_mergeable(known: &Known) -> bool {
-    known.related.relation != Relation::Contradicts
-        && matches!(known.memory.status, MemoryStatus::Active | MemoryStatus::Candidate)
+    known.related.relation != Relation::Contradicts && known.memory.status.is_standing()
 }

@@ -28,7 +28,7 @@ pub(crate) fn chain(why: &Why, citations: &[Citation], now: Timestamp) -> Markup
                     li {
                         div.node {
                             p.what { "No quote" }
-                            p.note { "It rests on the word of whoever recorded it, below." }
+                            p.note { "The only source is who recorded it, below." }
                         }
                     }
                 }

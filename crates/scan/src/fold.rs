@@ -58,10 +58,8 @@ impl Piece {
 
     /// Keeps the end, from the first word that begins in it.
     fn keep_overlap(&mut self) {
-        let mut cut = self.text.len().saturating_sub(OVERLAP_BYTES);
-        while !self.text.is_char_boundary(cut) {
-            cut += 1;
-        }
+        let overlap = self.text.len().saturating_sub(OVERLAP_BYTES);
+        let mut cut = self.text.ceil_char_boundary(overlap);
         let tail = self.text.get(cut..).unwrap_or_default();
         cut += tail.find([' ', '\n']).unwrap_or(0);
         self.text.drain(..cut);

@@ -129,9 +129,7 @@ impl RuleBook {
             rules,
         })
     }
-}
 
-impl RuleBook {
     /// The rules of a form that match a text, each with the patterns that do.
     pub fn matching(&self, form: Form, text: &str) -> impl Iterator<Item = (&Rule, &Regex)> {
         let of_form =

@@ -64,16 +64,16 @@ impl<'t> Scan<'t> {
     fn read_raw(&mut self, book: &RuleBook) {
         let mut start = 0;
         while start < self.text.len() && !self.is_full(start) {
-            let end = floor_boundary(self.text, start.saturating_add(WINDOW_BYTES));
+            let end = self.text.floor_char_boundary(start.saturating_add(WINDOW_BYTES));
             let window = self.text.get(start..end).unwrap_or_default();
             for (rule, span) in self.matches(book, Form::Raw, window) {
-                let from = floor_boundary(self.text, span.start + start);
-                self.add(rule, from..ceil_boundary(self.text, span.end + start));
+                let from = self.text.floor_char_boundary(span.start + start);
+                self.add(rule, from..self.text.ceil_char_boundary(span.end + start));
             }
             if end == self.text.len() {
                 break;
             }
-            start = floor_boundary(self.text, end.saturating_sub(OVERLAP_BYTES));
+            start = self.text.floor_char_boundary(end.saturating_sub(OVERLAP_BYTES));
         }
     }
 
@@ -144,27 +144,11 @@ impl<'t> Scan<'t> {
 
 /// Whether a sentence only speaks of the matched words: it announces them and sets them in quotes.
 fn is_quoted(book: &RuleBook, window: &str, span: &Range<usize>) -> bool {
-    let from = floor_boundary(window, span.start.saturating_sub(QUOTATION_BYTES));
-    let to = floor_boundary(window, span.end.saturating_add(QUOTATION_BYTES));
+    let from = window.floor_char_boundary(span.start.saturating_sub(QUOTATION_BYTES));
+    let to = window.floor_char_boundary(span.end.saturating_add(QUOTATION_BYTES));
     let before = window.as_bytes().get(from..span.start).unwrap_or_default();
     let after = window.as_bytes().get(span.end..to).unwrap_or_default();
     book.quotation_before.is_match(before) && book.quotation_after.is_match(after)
-}
-
-fn floor_boundary(text: &str, at: usize) -> usize {
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
-}
-
-fn ceil_boundary(text: &str, at: usize) -> usize {
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at += 1;
-    }
-    at
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ statements! {
              OR capture_lease.lease_until > CAST(?4 AS BIGINT)";
     HOLDER = "SELECT holder FROM capture_lease WHERE holder IS NOT NULL";
     RELEASE = "UPDATE capture_lease SET holder = NULL, lease_until = NULL WHERE holder = ?1";
-    STORED = "SELECT folder FROM capture_projects";
+    FOLDERS = "SELECT folder FROM capture_projects";
 }
 
 pub(crate) const TABLES: &[Table] = &[
@@ -33,10 +33,10 @@ pub(crate) const TABLES: &[Table] = &[
     Table { name: "capture_lease", columns: "id, holder, lease_until" },
 ];
 
-/// How long transcripts are somebody's to read who no longer says so.
-pub const LEASE_LASTS: Span = Span::seconds(90);
+/// Time after which a lease that is not renewed expires.
+pub const LEASE_DURATION: Span = Span::seconds(90);
 
-/// No lease that is still good ends later than this.
+/// A lease that ends later was taken before the clock stepped back.
 const LEASE_HORIZON: Span = Span::seconds(900);
 
 /// The folder under which the choice for projects without one of their own is kept. No project has
@@ -112,7 +112,7 @@ pub fn set_pause(tx: &Tx<'_>, pause: Option<CapturePause>, now: Timestamp) -> Re
 
 /// Takes the lease, or extends it; false when somebody else holds it.
 pub fn lease(tx: &Tx<'_>, holder: &str, now: Timestamp) -> Result<bool> {
-    let until = now.plus(LEASE_LASTS).micros();
+    let until = now.plus(LEASE_DURATION).micros();
     let horizon = now.plus(LEASE_HORIZON).micros();
     let values = [holder.into(), until.into(), now.micros().into(), horizon.into()];
     Ok(tx.execute(LEASE, &values)? > 0)
@@ -130,5 +130,5 @@ pub fn release(tx: &Tx<'_>, holder: &str) -> Result<()> {
 
 /// Hands over every folder.
 pub(crate) fn each_text(tx: &Tx<'_>, each: &mut dyn FnMut(&[u8])) -> Result<()> {
-    tx.each(STORED, &[], |row| row.text(0).map(|folder| each(folder.as_bytes())))
+    tx.each(FOLDERS, &[], |row| row.text(0).map(|folder| each(folder.as_bytes())))
 }

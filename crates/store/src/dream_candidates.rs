@@ -3,14 +3,15 @@
 
 use crate::aggregates::Table;
 use crate::backend::Row;
-use crate::dreams::{SCORE_STEPS, from_json, json, scrub_findings};
+use crate::dreams::{from_json, json, scrub_findings};
 use crate::memories::{MemoryRow, read as read_memory, select as select_memory};
 use crate::notes::ErasedLines;
 use crate::signals::RELEVANCE_STEPS;
 use crate::{Tx, notes, sequence};
 use oneiro_model::{
     CandidateId, DreamCandidate, DreamGate, DreamId, DreamVerdict, ListCandidates, MemoryId,
-    MemoryKind, NoteName, Result, SessionId, SignalKind, Timestamp, Trust, VerdictCount,
+    MemoryKind, NoteName, Result, SCORE_STEPS, SessionId, SignalKind, Timestamp, Trust,
+    VerdictCount,
 };
 
 macro_rules! select {
@@ -114,7 +115,7 @@ pub struct StoredCandidate {
     /// Its key; 0 before it is stored.
     pub key: i64,
     /// What stands for its claim, subject and project.
-    pub claim: String,
+    pub claim_hash: String,
     /// The key of its memory.
     pub memory_key: i64,
     /// When a person refused it last.
@@ -132,7 +133,7 @@ pub fn save(tx: &Tx<'_>, stored: &StoredCandidate) -> Result<i64> {
     let values = [
         key.into(),
         candidate.id.as_str().into(),
-        stored.claim.as_str().into(),
+        stored.claim_hash.as_str().into(),
         stored.memory_key.into(),
         tags.into(),
         evidence.into(),
@@ -323,12 +324,9 @@ pub(crate) fn erase_of_memory(
         each(line.as_bytes());
         notes::erase_lines(tx, note, ErasedLines::Entry(line))?;
     }
-    notes::erase_lines(tx, DIARY, ErasedLines::Naming(id.as_str()))?;
+    notes::erase_lines(tx, NoteName::DIARY, ErasedLines::Naming(id.as_str()))?;
     scrub_findings(tx)
 }
-
-/// The note that dreams tell what they did in.
-pub const DIARY: &str = "DREAMS.md";
 
 /// Candidates whose memory is removed, and that stand in no note.
 pub fn dangling(tx: &Tx<'_>) -> Result<Vec<String>> {
@@ -382,7 +380,7 @@ fn read(row: &dyn Row) -> Result<StoredCandidate> {
     };
     Ok(StoredCandidate {
         key: row.int(17)?,
-        claim: row.text(18)?.to_owned(),
+        claim_hash: row.text(18)?.to_owned(),
         memory_key: row.int(19)?,
         refused_at: row.opt_int(20)?.map(Timestamp::from_micros),
         candidate,

@@ -6,7 +6,7 @@ use crate::{Tx, sequence};
 use oneiro_model::{
     CandidateId, Dream, DreamCounts, DreamDecision, DreamFinding, DreamGate, DreamId, DreamMode,
     DreamOutcome, DreamPreset, DreamTrigger, DreamVerdict, Error, ErrorKind, GroupId, MemoryId,
-    NoteName, Result, RevisionId, Timestamp,
+    NoteName, Result, RevisionId, SCORE_STEPS, Timestamp,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -33,7 +33,6 @@ statements! {
               lease_until = NULL, apply = ?10, preset = ?11, thresholds = ?12 \
               WHERE id = ?1 AND holder = ?13";
     EXTEND = "UPDATE dreams SET lease_until = CAST(?3 AS BIGINT) WHERE id = ?1 AND holder = ?2";
-    // A lease much further off than leases last was taken before the clock stepped back.
     TAKE_OVER = "UPDATE dreams SET holder = ?2, lease_until = ?3 WHERE id = ?1 \
                  AND outcome = 'running' AND holder = ?4";
     RUNNING = "SELECT id, holder, lease_until FROM dreams WHERE outcome = 'running' ORDER BY key";
@@ -72,9 +71,6 @@ pub(crate) const TABLES: &[Table] = &[Table {
               counts, findings, holder, lease_until, group_id, revision, started_at, finished_at, \
               undone_at",
 }];
-
-/// Scores are stored in steps of a ten-thousandth.
-pub(crate) const SCORE_STEPS: f64 = 10_000.0;
 
 /// The right to work on a dream.
 #[derive(Debug, Clone)]

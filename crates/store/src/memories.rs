@@ -157,7 +157,7 @@ impl Save for Memory {
         let number = saved.as_ref().and_then(|saved| saved.text_number);
         let number = number.map_or_else(|| sequence::take_text_number(tx), Ok)?;
         let tags = json!(self.tags).to_string();
-        let claim = claim(identity, self);
+        let claim = claim_hash(identity, self);
         let micros = |at: Option<Timestamp>| at.map(Timestamp::micros);
         let id = |id: &'_ Option<MemoryId>| id.as_ref().map(|id| id.as_str().to_owned());
         let (superseded_by, suspended_by) = (id(&self.superseded_by), id(&self.suspended_by));
@@ -227,7 +227,7 @@ impl Saved {
 }
 
 /// A hash of what a memory states about whom, in which project.
-pub fn claim(identity: &Identity, memory: &Memory) -> String {
+pub fn claim_hash(identity: &Identity, memory: &Memory) -> String {
     let of = |text: &Option<String>| comparable(text.as_deref().unwrap_or_default());
     let parts = [comparable(&memory.content), of(&memory.subject), of(&memory.project)];
     identity.hash(&parts.each_ref().map(String::as_str))
@@ -315,6 +315,11 @@ pub struct MemoryRow {
     pub stored: Stored,
     /// The memory.
     pub memory: Memory,
+}
+
+/// All memories that match a filter without their citations, newest first.
+pub fn all_without_citations(tx: &Tx<'_>, filter: &Filter) -> Result<Vec<MemoryRow>> {
+    list_without_citations(tx, filter, i64::MAX as usize)
 }
 
 /// Memories without their citations, newest first.

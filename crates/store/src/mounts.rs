@@ -1,4 +1,4 @@
-//! Mounts: folders whose files are kept in step with the notes, and what is known of each file since the
+//! Mounts: folders whose files are kept in sync with the notes, and what is known of each file since the
 //! last time. They belong to one host and are not exported.
 
 use crate::Tx;
@@ -54,7 +54,7 @@ pub struct StoredMount {
 pub struct MountedFile {
     /// The note.
     pub name: NoteName,
-    /// The hash of the note's text when file and note were last in step.
+    /// The hash of the note's text when file and note were last in sync.
     pub base_hash: Option<String>,
     /// The hash of the file's bytes then.
     pub file_hash: Option<String>,

@@ -169,11 +169,11 @@ pub struct Change<'a, R> {
     /// The new record.
     pub after: Option<&'a R>,
     /// What is recorded about it.
-    pub note: Note<'a>,
+    pub note: OperationMeta<'a>,
 }
 
 /// What an operation records besides the change.
-pub struct Note<'a> {
+pub struct OperationMeta<'a> {
     /// The id of the operation.
     pub id: OperationId,
     /// What is done.
@@ -235,7 +235,7 @@ pub fn write<R: Record>(tx: &Tx<'_>, change: Change<'_, R>) -> Result<Option<Ope
 /// The time of a new operation. Times of operations never go back, so that what was known at a time is
 /// a prefix of them. At one time, those of one store follow each other, so an operation after one of
 /// another store is later than it.
-fn next_time(tx: &Tx<'_>, note: &Note<'_>) -> Result<Timestamp> {
+fn next_time(tx: &Tx<'_>, note: &OperationMeta<'_>) -> Result<Timestamp> {
     let last = tx.first(LAST, &[], |row| Ok((row.int(0)?, row.text(1)?.to_owned())))?;
     let earliest = last.map_or(i64::MIN, |(at, store_id)| {
         if store_id == note.identity.store_id { at } else { at.saturating_add(1) }

@@ -5,6 +5,7 @@ use crate::scan::Scanner;
 use crate::token::{Kind, Token};
 use crate::unit::{Link, Shape, Span, Unit};
 use crate::word_cache::{NOT_CACHED, WordCache};
+use std::collections::BTreeSet;
 
 /// Longer identifiers are indexed by their parts only.
 pub(crate) const MAX_IDENTIFIER_BYTES: usize = 96;
@@ -20,6 +21,17 @@ pub struct Analyzer {
 }
 
 impl Analyzer {
+    /// The terms of a text without stop words.
+    pub fn content_terms(&mut self, text: &str) -> BTreeSet<String> {
+        let mut terms = BTreeSet::new();
+        self.tokens(text, |token| {
+            if !token.stop {
+                terms.insert(token.term.to_owned());
+            }
+        });
+        terms
+    }
+
     /// Calls `each` with every token of a text, in order. The language is detected, for stems and
     /// stop words.
     pub fn tokens(&mut self, text: &str, mut each: impl FnMut(Token<'_>)) {

@@ -28,6 +28,16 @@ pub fn normalise(text: &str) -> String {
     folded
 }
 
+/// The words of a text for literal comparison, with a space on each side of each, so that whole words are
+/// found.
+pub fn padded_words(text: &str) -> String {
+    let words: String = normalise(text)
+        .chars()
+        .map(|letter| if letter.is_alphanumeric() { letter } else { ' ' })
+        .collect();
+    format!(" {} ", words.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
 fn lowered(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     segments(text, |segment, _, _| {

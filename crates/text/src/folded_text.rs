@@ -81,9 +81,7 @@ pub(crate) fn end_of_stretch(text: &str, from: usize) -> usize {
         .unwrap_or(bytes.len().min(HARD_LIMIT_BYTES));
     let mut end = from + length;
     if length > SOFT_LIMIT_BYTES {
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
+        end = text.floor_char_boundary(end);
         let rest = text.get(from..end).unwrap_or_default();
         let breaks = |(at, letter): (usize, char)| {
             (at >= SOFT_LIMIT_BYTES && !letter.is_alphanumeric() && letter != ZERO_WIDTH_JOINER)

@@ -27,7 +27,7 @@ pub use analyzer::Analyzer;
 pub use chunk::chunks;
 pub use date::{DateSpan, find_dates};
 pub use date_words::{DateRole, date_role, may_name_date};
-pub use fold::normalise;
+pub use fold::{normalise, padded_words};
 pub use ignorable::is_default_ignorable;
 pub use language::irregular_words;
 pub use lists::{entries, sections};

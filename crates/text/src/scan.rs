@@ -350,14 +350,11 @@ impl Scanner {
     }
 
     fn cut_off(&mut self, norm: usize) -> bool {
-        let mut longest = norm + MAX_RUN_BYTES;
+        let longest = norm + MAX_RUN_BYTES;
         if self.norm.len() <= longest {
             return false;
         }
-        while !self.norm.is_char_boundary(longest) {
-            longest -= 1;
-        }
-        self.norm.truncate(longest);
+        self.norm.truncate(self.norm.floor_char_boundary(longest));
         true
     }
 

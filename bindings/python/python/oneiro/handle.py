@@ -1007,7 +1007,7 @@ class Oneiro:
         path: str | os.PathLike[str],
         layout: Literal["plain", "hermes", "nanobot", "openclaw"] = "plain",
     ) -> SyncedMount:
-        """Mounts a folder: its files and the notes are kept in step; for people."""
+        """Mounts a folder: its files and the notes are kept in sync; for people."""
         request = _given(path=os.path.abspath(path), layout=layout)
         return SyncedMount._from(self._native.mount_notes(request))
 
@@ -1018,11 +1018,11 @@ class Oneiro:
         return Mount._from(self._native.unmount_notes(request))
 
     def mounts(self) -> list[SyncedMount]:
-        """Mounted folders, after their files and the notes were brought in step."""
+        """Mounted folders, after their files and the notes were brought into sync."""
         return [SyncedMount._from(one) for one in self._native.mounts()]
 
     def sync_mounts(self) -> list[SyncedMount]:
-        """Brings mounted files and notes in step now. Calls that read or change notes do so too."""
+        """Brings mounted files and notes into sync. Calls that read or change notes do so too."""
         return self.mounts()
 
     def notes_prompt(self, revision: str | None = None) -> NotePrompt:

@@ -393,7 +393,7 @@ class Compacted:
 
 @dataclass(slots=True)
 class ConfidenceExplained:
-    """How a confidence comes about."""
+    """The parts that add up to a confidence."""
 
     #: The parts, in order; the last one is the result.
     parts: list[ConfidencePart] = field(default_factory=list)
@@ -1044,7 +1044,7 @@ class FileConflict:
 
 @dataclass(slots=True)
 class FileProblem:
-    """A file that is not kept in step."""
+    """A file that is not kept in sync."""
 
     #: The file, relative to the folder.
     file: str
@@ -1475,7 +1475,7 @@ class MemoryView:
     last_referenced_at: datetime | None = None
     #: Its sources.
     citations: list[Citation] = field(default_factory=list)
-    #: How its confidence comes about; only with ``explain``.
+    #: The parts that add up to its confidence; only with ``explain``.
     explanation: ConfidenceExplained | None = None
     #: Memories that say the same or contradict it; only with ``explain``.
     related: list[RelatedMemory] = field(default_factory=list)
@@ -1504,9 +1504,9 @@ class Mount:
     path: str
     #: Which of its files are notes.
     layout: str
-    #: Whether its files are kept in step.
+    #: Whether its files are kept in sync.
     state: str
-    #: How many of its files are in step.
+    #: How many of its files are in sync.
     files: int
     #: When it was mounted.
     created_at: datetime
@@ -2226,7 +2226,7 @@ class SummaryHit:
 
 @dataclass(slots=True)
 class SyncedMount:
-    """What keeping a mount in step did."""
+    """What keeping a mount in sync did."""
 
     #: Its id, which its marker file ``.oneiro/mount`` has too.
     id: str
@@ -2234,9 +2234,9 @@ class SyncedMount:
     path: str
     #: Which of its files are notes.
     layout: str
-    #: Whether its files are kept in step.
+    #: Whether its files are kept in sync.
     state: str
-    #: How many of its files are in step.
+    #: How many of its files are in sync.
     files: int
     #: When it was mounted.
     created_at: datetime
@@ -2248,7 +2248,7 @@ class SyncedMount:
     written: list[str] = field(default_factory=list)
     #: Notes of which both texts were kept; those whose copy is still there.
     conflicts: list[FileConflict] = field(default_factory=list)
-    #: Files that are not kept in step.
+    #: Files that are not kept in sync.
     problems: list[FileProblem] = field(default_factory=list)
 
     @classmethod

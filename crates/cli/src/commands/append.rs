@@ -40,7 +40,7 @@ impl AppendArgs {
         if self.create { SpaceUse::CreateMissing } else { SpaceUse::MustExist }
     }
 
-    /// Appends.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let session = SessionId::new(self.session.clone())?;
         if self.text.is_none() && std::io::stdin().is_terminal() {

@@ -16,7 +16,7 @@ pub struct BackupArgs {
 }
 
 impl BackupArgs {
-    /// Copies.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let bar = progress::bar(0, "backup", context.output.json);

@@ -221,7 +221,7 @@ pub struct WriterArgs {
 }
 
 impl BenchCommand {
-    /// Measures.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         match self {
             BenchCommand::Load(args) => {

@@ -35,7 +35,7 @@ pub struct CompactArgs {
 }
 
 impl CompactArgs {
-    /// Compacts.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let id = oneiro.sessions().resolve(&self.session)?;

@@ -42,7 +42,7 @@ pub struct DistrustArgs {
 }
 
 impl DistrustArgs {
-    /// Distrusts.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let fields = json!({
@@ -50,6 +50,6 @@ impl DistrustArgs {
             "source": self.target.source, "dry_run": self.dry_run, "reason": self.reason,
         });
         let changed = oneiro.memories().distrust(request::<DistrustRequest>(&oneiro, fields)?)?;
-        show_many(context, &changed, "judged again")
+        show_many(context, &changed, "now untrusted")
     }
 }

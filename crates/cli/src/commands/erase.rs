@@ -28,7 +28,7 @@ pub struct EraseArgs {
 }
 
 impl EraseArgs {
-    /// Erases.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let target = match (self.session, self.message) {

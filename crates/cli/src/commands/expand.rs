@@ -47,7 +47,7 @@ pub struct ExpandArgs {
 }
 
 impl ExpandArgs {
-    /// Expands.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let tokens = self.tokens.or(self.all.then_some(ALL_TOKENS));

@@ -22,7 +22,7 @@ pub struct ExtractArgs {
 }
 
 impl ExtractArgs {
-    /// Learns.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let request: ExtractRequest = request(&oneiro, json!({"session": self.session}))?;

@@ -35,7 +35,7 @@ pub struct ForgetArgs {
 }
 
 impl ForgetArgs {
-    /// Forgets.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         if let Some(id) = &self.id {

@@ -260,7 +260,7 @@ impl ImportArgs {
         if self.dry_run { SpaceUse::MustExist } else { SpaceUse::CreateMissing }
     }
 
-    /// Imports.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         if self.agent == "hermes" {
             return self.run_hermes(context);

@@ -112,7 +112,7 @@ pub struct UndoArgs {
 }
 
 impl UndoArgs {
-    /// Undoes.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let undone = oneiro.operations().undo(&self.id, self.reason)?;

@@ -1,4 +1,4 @@
-//! `oneiro note mount`: folders whose files are kept in step with the notes.
+//! `oneiro note mount`: folders whose files are kept in sync with the notes.
 
 use crate::context::Context;
 use crate::output::{plain, table};
@@ -8,7 +8,7 @@ use clap::Args;
 use oneiro::{MountNotes, MountState, SyncedMount, UnmountNotes};
 use serde_json::json;
 
-/// Keep the files of a folder and the notes in step
+/// Keep the files of a folder and the notes in sync
 ///
 /// What is saved in the folder becomes a revision of its note, and what is changed in a note is written
 /// to its file. Where both were changed in the same place, the note gets the text of the file and the
@@ -22,7 +22,7 @@ pub struct MountArgs {
     layout: String,
 }
 
-/// Stop keeping a folder in step
+/// Stop keeping a folder in sync
 #[derive(Debug, Args)]
 pub struct UnmountArgs {
     /// The folder, or the id of its mount
@@ -66,7 +66,7 @@ impl UnmountArgs {
     }
 }
 
-/// Brings the mounts in step and lists them.
+/// Brings the mounts into sync and lists them.
 pub fn list(context: &Context) -> anyhow::Result<()> {
     let page = oneiro::Page::from(context.open()?.notes().mounts()?);
     context.output.show(&page, |page| listed(&page.items))

@@ -1,10 +1,10 @@
 //! `oneiro note`: read and change notes.
 
 use super::mount::{self, MountArgs, UnmountArgs};
-use super::revisions::{PagerArgs, counts};
+use super::revisions::PagerArgs;
 use crate::config::DEFAULT_EDITOR;
 use crate::context::Context;
-use crate::output::{ago, data, plain, table};
+use crate::output::{ago, data, plain, table, thousands};
 use crate::request::request;
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
@@ -18,7 +18,7 @@ use std::io::{IsTerminal, Read};
 /// Read and change notes such as MEMORY.md
 ///
 /// Notes are Markdown with a history. Each change is a revision: `oneiro log` lists them, `oneiro
-/// undo` takes one back, and `oneiro blame` tells who wrote each line.
+/// undo` undoes one, and `oneiro blame` shows who wrote each line.
 #[derive(Debug, Subcommand)]
 pub enum NoteCommand {
     /// List the notes
@@ -39,13 +39,13 @@ pub enum NoteCommand {
     Delete(DeleteArgs),
     /// Print the notes for a prompt, with how full they are
     Prompt(PromptArgs),
-    /// Keep the files of a folder and the notes in step, both ways
+    /// Keep the files of a folder and the notes in sync, both ways
     Mount(MountArgs),
-    /// Stop keeping a folder in step; its files stay
+    /// Stop keeping a folder in sync; its files stay
     Unmount(UnmountArgs),
-    /// List the mounted folders, with conflicts and files that are not in step
+    /// List the mounted folders, with conflicts and files that are not in sync
     Mounts,
-    /// Bring mounted files and notes in step now
+    /// Bring mounted files and notes into sync now
     Sync,
 }
 
@@ -315,7 +315,7 @@ fn listed(notes: &[NoteInfo], oneiro: &Oneiro) -> String {
         let full = note.limit.map(|limit| format!("{}%", note.chars * 100 / limit.max(1)));
         vec![
             plain(note.name.as_str()),
-            counts(note.chars),
+            thousands(note.chars),
             full.unwrap_or_default(),
             ago(note.updated_at, oneiro.now()),
         ]

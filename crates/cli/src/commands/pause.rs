@@ -23,7 +23,7 @@ pub struct PauseArgs {
 pub struct ResumeArgs {}
 
 impl PauseArgs {
-    /// Pauses.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let (_, status) = context.open_to_add(|oneiro| {
             let until = self.duration.as_ref().map(|text| after(text, oneiro.now())).transpose()?;
@@ -36,7 +36,7 @@ impl PauseArgs {
 }
 
 impl ResumeArgs {
-    /// Resumes.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro: Oneiro = context.open()?;
         show(context, &oneiro.capture().resume()?)

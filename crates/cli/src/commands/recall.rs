@@ -63,7 +63,7 @@ pub struct RecallArgs {
 }
 
 impl RecallArgs {
-    /// Recalls.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let kinds = match (self.memories, self.notes) {

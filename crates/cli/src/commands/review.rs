@@ -47,7 +47,7 @@ enum Answer {
 }
 
 impl ReviewArgs {
-    /// Reviews.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let mut fields = self.filter.fields();

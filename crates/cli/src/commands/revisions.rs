@@ -1,7 +1,7 @@
 //! `oneiro show`, `diff`, `restore` and `blame`: the history of the notes.
 
 use crate::context::Context;
-use crate::output::{ago, count, data, one_line, plain, table, thousands};
+use crate::output::{ago, count, data, one_line, plain, table};
 use crate::request::request;
 use clap::Args;
 use oneiro::{
@@ -67,7 +67,7 @@ pub struct DiffArgs {
 }
 
 impl DiffArgs {
-    /// Compares.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let fields =
@@ -102,7 +102,7 @@ pub struct RestoreArgs {
 }
 
 impl RestoreArgs {
-    /// Restores.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let restore: RestoreNotes =
@@ -198,11 +198,6 @@ fn diffs(diffs: &[NoteDiff], context: &Context, by_words: bool) -> String {
     let summary: Vec<String> = diffs.iter().map(changed).collect();
     let texts: Vec<String> = diffs.iter().map(one).collect();
     format!("{}\n\n{}", summary.join("\n"), texts.join("\n"))
-}
-
-/// A number of characters for people.
-pub fn counts(number: usize) -> String {
-    thousands(number)
 }
 
 impl PagerArgs {

@@ -128,7 +128,7 @@ impl From<Order> for Sort {
 }
 
 impl SearchArgs {
-    /// Searches.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         if self.around.is_some() || self.summarise {

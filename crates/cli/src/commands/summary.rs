@@ -24,7 +24,7 @@ pub struct SummaryArgs {
 }
 
 impl SummaryArgs {
-    /// Describes.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let summary =

@@ -35,7 +35,7 @@ pub struct WhyArgs {
 }
 
 impl WhyArgs {
-    /// Explains.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let Some(id) = &self.id else { return self.explain_last(context) };
         let oneiro = context.open()?;

@@ -30,7 +30,7 @@ pub(super) enum Lane {
     Index,
     /// Requests vectors from a remote embedder.
     Embed,
-    /// Runs jobs that need no model, and brings mounted files and notes in step.
+    /// Runs jobs that need no model, and brings mounted files and notes into sync.
     Jobs,
     /// Runs jobs that call a model, so that a slow model delays no other job.
     ModelJobs,

@@ -263,7 +263,7 @@ fn shortened(text: &str, message: MessageId) -> Cow<'_, str> {
     let rest = text.get(head.len()..).unwrap_or_default();
     let tail = ending(rest);
     let left_out = rest.get(..rest.len() - tail.len()).unwrap_or_default().chars().count();
-    let left_out = grouped(left_out);
+    let left_out = oneiro_model::thousands(left_out as u64);
     let (before, after) = (head.trim_end_matches('\n'), tail.trim_start_matches('\n'));
     Cow::Owned(format!(
         "{before}\n[… {left_out} characters left out; read them all with session_expand id \
@@ -354,19 +354,6 @@ fn is_base64(byte: u8) -> bool {
 fn looks_mixed(text: &str) -> bool {
     let has = |is: fn(&u8) -> bool| text.as_bytes().iter().any(is);
     has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_digit)
-}
-
-/// A number with thousands separators.
-fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 #[cfg(test)]

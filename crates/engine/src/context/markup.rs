@@ -32,7 +32,7 @@ fn inside(text: &str) -> String {
 /// A time to the minute, as windows show it.
 pub(super) fn minute(at: Timestamp) -> String {
     let text = at.to_string();
-    text.get(..16).map_or(text.clone(), |minute| format!("{minute}Z"))
+    text.get(.."2026-01-31T09:30".len()).map_or(text.clone(), |minute| format!("{minute}Z"))
 }
 
 /// A summary as a window shows it; without its words, only as a handle.

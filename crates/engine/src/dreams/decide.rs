@@ -53,14 +53,14 @@ pub(super) fn decide(
     let entries = Entries::new(&gathered.entries, &gathered.notes);
     let successors = successors(&gathered.claims);
     let mut decided: Vec<Decided> = Vec::with_capacity(gathered.claims.len());
-    for (place, claim) in gathered.claims.iter().enumerate() {
+    for (index, claim) in gathered.claims.iter().enumerate() {
         let judging = Judging { claim, gates, now, entries: &entries, notes: &gathered.notes };
-        let old = successors.get(&place).and_then(|old| gathered.claims.get(*old));
+        let old = successors.get(&index).and_then(|old| gathered.claims.get(*old));
         decided.push(judging.decide(old));
     }
-    for (place, claim) in gathered.claims.iter().enumerate() {
+    for (index, claim) in gathered.claims.iter().enumerate() {
         let leader = claim.same_as.and_then(|leader| gathered.claims.get(leader));
-        if let (Some(leader), Some(one)) = (leader, decided.get_mut(place)) {
+        if let (Some(leader), Some(one)) = (leader, decided.get_mut(index)) {
             one.verdict = DreamVerdict::Merged;
             one.gate = None;
             one.reason = format!("it says the same as {}", leader.memory.id);
@@ -75,7 +75,7 @@ pub(super) fn decide(
 /// Claims that take the place of a promoted one that was replaced: the place of the old one by that of the new.
 fn successors(claims: &[Claim]) -> BTreeMap<usize, usize> {
     let by_memory: BTreeMap<&str, usize> =
-        claims.iter().enumerate().map(|(place, claim)| (claim.memory.id.as_str(), place)).collect();
+        claims.iter().enumerate().map(|(index, claim)| (claim.memory.id.as_str(), index)).collect();
     let mut found = BTreeMap::new();
     for (old, claim) in claims.iter().enumerate() {
         let by = claim.replaced_by.as_ref();
@@ -249,7 +249,7 @@ impl Judging<'_> {
         if is_newer_than(&self.claim.evidence, at) {
             return None;
         }
-        let day: String = at.to_string().chars().take(DATE_CHARS).collect();
+        let day = at.date_text();
         let reason = format!("it was taken back on {day}, and nothing newer speaks for it");
         Some((DreamVerdict::Rejected, DreamGate::Refused, reason))
     }
@@ -269,9 +269,6 @@ pub(super) const LEAVES_LATER: &str = "it leaves the note in one of the next nig
 
 /// How the reason of an entry ends whose text changes in a later dream.
 pub(super) const UPDATED_LATER: &str = "its line is updated in one of the next nights";
-
-/// Characters of a date in RFC 3339.
-pub(super) const DATE_CHARS: usize = 10;
 
 /// What a claim was promoted for.
 fn earned(claim: &Claim) -> String {
@@ -311,13 +308,13 @@ fn keep_limit(decided: &mut [Decided], limit: usize) {
         one.verdict == DreamVerdict::Promoted && one.is_new && one.takes_place_of.is_none()
     };
     let mut order: Vec<usize> = (0..decided.len()).collect();
-    order.retain(|place| decided.get(*place).is_some_and(is_counted));
+    order.retain(|index| decided.get(*index).is_some_and(is_counted));
     order.sort_by(|a, b| {
-        let score = |place: &usize| decided.get(*place).map_or(0.0, |one| one.score);
+        let score = |index: &usize| decided.get(*index).map_or(0.0, |one| one.score);
         score(b).total_cmp(&score(a)).then(a.cmp(b))
     });
-    for place in order.into_iter().skip(limit) {
-        if let Some(one) = decided.get_mut(place) {
+    for index in order.into_iter().skip(limit) {
+        if let Some(one) = decided.get_mut(index) {
             one.verdict = DreamVerdict::Waiting;
             one.gate = Some(DreamGate::Limit);
             one.reason = format!("{limit} better ones were promoted; it comes next");

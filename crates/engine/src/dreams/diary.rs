@@ -10,7 +10,7 @@ const HEADING: &str = "## ";
 
 /// Bytes of a diary from which on its oldest entries are left out; the ledger has them all. Each revision stores
 /// the text, so a longer one would cost more than it tells.
-const DIARY_BYTES: usize = 16 * 1024;
+const DIARY_BYTES_MAX: usize = 16 * 1024;
 
 /// What the diary says about itself.
 const TITLE: &str =
@@ -18,7 +18,7 @@ const TITLE: &str =
 
 /// What a dream did with a claim, as the diary tells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum News {
+enum DiaryEvent {
     /// Its line came into the note.
     Kept,
     /// Its line reads differently now.
@@ -37,13 +37,13 @@ enum News {
     LeftOut,
 }
 
-impl News {
+impl DiaryEvent {
     /// What is told about a decision; `None` if nothing is new.
-    fn of(stored: &StoredDecision) -> Option<News> {
+    fn of(stored: &StoredDecision) -> Option<DiaryEvent> {
         let decision = &stored.decision;
         let reason = decision.reason.as_str();
         if reason.ends_with(LEAVES_LATER) {
-            return Some(News::RemovedLater);
+            return Some(DiaryEvent::RemovedLater);
         }
         if reason.ends_with(UPDATED_LATER) {
             return None;
@@ -51,22 +51,22 @@ impl News {
         let is_promoted = decision.decision == DreamVerdict::Promoted;
         let has_place = is_promoted && reason != DISPLACED && !reason.ends_with(NO_ROOM);
         match (&stored.written, &decision.line) {
-            (Some(old), Some(new)) if has_place => (old != new).then_some(News::Updated),
-            (None, Some(_)) if has_place => Some(News::Kept),
-            (Some(_), _) => Some(News::Removed),
-            (None, _) => News::without_line(decision),
+            (Some(old), Some(new)) if has_place => (old != new).then_some(DiaryEvent::Updated),
+            (None, Some(_)) if has_place => Some(DiaryEvent::Kept),
+            (Some(_), _) => Some(DiaryEvent::Removed),
+            (None, _) => DiaryEvent::without_line(decision),
         }
     }
 
-    /// The news about a claim that has no line, and gets none.
-    fn without_line(decision: &DreamDecision) -> Option<News> {
+    /// What happened to a claim that has no line, and gets none.
+    fn without_line(decision: &DreamDecision) -> Option<DiaryEvent> {
         match decision.decision {
             DreamVerdict::Promoted if decision.reason.starts_with(HOLDS_STILL) => None,
-            DreamVerdict::Promoted => Some(News::Believed),
-            DreamVerdict::Merged => Some(News::Merged),
-            DreamVerdict::Superseded | DreamVerdict::Retired => Some(News::Ended),
+            DreamVerdict::Promoted => Some(DiaryEvent::Believed),
+            DreamVerdict::Merged => Some(DiaryEvent::Merged),
+            DreamVerdict::Superseded | DreamVerdict::Retired => Some(DiaryEvent::Ended),
             DreamVerdict::Rejected if decision.gate == Some(DreamGate::Refused) => {
-                Some(News::LeftOut)
+                Some(DiaryEvent::LeftOut)
             }
             DreamVerdict::Waiting | DreamVerdict::Rejected => None,
         }
@@ -74,20 +74,20 @@ impl News {
 
     /// Whether it changed a note or a memory.
     fn is_change(self) -> bool {
-        !matches!(self, News::RemovedLater | News::Ended | News::LeftOut)
+        !matches!(self, DiaryEvent::RemovedLater | DiaryEvent::Ended | DiaryEvent::LeftOut)
     }
 
     /// How its sentence begins, for a dream that applies and for a dry run.
     fn label(self, is_applied: bool) -> &'static str {
         let (applied, dry) = match self {
-            News::Kept => ("Kept", "Would keep"),
-            News::Updated => ("Updated", "Would update"),
-            News::Removed => ("Removed", "Would remove"),
-            News::RemovedLater => ("To be removed", "To be removed"),
-            News::Believed => ("Believed", "Would believe"),
-            News::Merged => ("Merged", "Would merge"),
-            News::Ended => ("No longer current", "No longer current"),
-            News::LeftOut => ("Left out", "Would leave out"),
+            DiaryEvent::Kept => ("Kept", "Would keep"),
+            DiaryEvent::Updated => ("Updated", "Would update"),
+            DiaryEvent::Removed => ("Removed", "Would remove"),
+            DiaryEvent::RemovedLater => ("To be removed", "To be removed"),
+            DiaryEvent::Believed => ("Believed", "Would believe"),
+            DiaryEvent::Merged => ("Merged", "Would merge"),
+            DiaryEvent::Ended => ("No longer current", "No longer current"),
+            DiaryEvent::LeftOut => ("Left out", "Would leave out"),
         };
         if is_applied { applied } else { dry }
     }
@@ -95,34 +95,39 @@ impl News {
 
 /// The entry of a dream.
 pub(super) fn entry(dream: &Dream, decisions: &[StoredDecision]) -> String {
-    let day: String = dream.started_at.to_string().chars().take("2026-01-01T00:00".len()).collect();
-    let mut text = format!("{HEADING}{} · {}\n\n", day.replace('T', " "), dream.id);
-    let told: Vec<(News, &StoredDecision)> =
-        decisions.iter().filter_map(|stored| Some((News::of(stored)?, stored))).collect();
-    let changes = many(told.iter().filter(|(news, _)| news.is_change()).count(), "change");
-    let claims = many(dream.counts.candidates, "claim");
+    let mut text = format!("{HEADING}{} · {}\n\n", dream.started_at.minute_text(), dream.id);
+    let told: Vec<(DiaryEvent, &StoredDecision)> =
+        decisions.iter().filter_map(|stored| Some((DiaryEvent::of(stored)?, stored))).collect();
+    let changes = count_noun(told.iter().filter(|(event, _)| event.is_change()).count(), "change");
+    let claims = count_noun(dream.counts.candidates, "claim");
     let verb = if dream.apply { "" } else { "would make " };
     text.push_str(&format!("Looked at {claims}; {verb}{changes}.\n"));
     if !told.is_empty() {
         text.push('\n');
     }
-    for (news, stored) in told {
-        let sentence = sentence(news.label(dream.apply), &stored.decision, decisions);
+    for (event, stored) in told {
+        let sentence = sentence(event.label(dream.apply), &stored.decision, decisions);
         text.push_str(&format!("- {sentence}\n"));
     }
     let stale = dream.findings.iter().filter(|it| it.kind == DreamFindingKind::Stale).count();
-    let torn =
+    let contradictions =
         dream.findings.iter().filter(|it| it.kind == DreamFindingKind::Contradiction).count();
     if stale > 0 {
-        text.push_str(&format!("\n{} in your notes may be out of date.\n", many(stale, "line")));
+        text.push_str(&format!(
+            "\n{} in your notes may be out of date.\n",
+            count_noun(stale, "line")
+        ));
     }
-    if torn > 0 {
-        text.push_str(&format!("\n{} for you to settle.\n", many(torn, "contradiction")));
+    if contradictions > 0 {
+        text.push_str(&format!(
+            "\n{} for you to settle.\n",
+            count_noun(contradictions, "contradiction")
+        ));
     }
     text
 }
 
-fn many(count: usize, one: &str) -> String {
+fn count_noun(count: usize, one: &str) -> String {
     match count {
         0 => format!("no {one}s"),
         1 => format!("1 {one}"),
@@ -164,7 +169,7 @@ pub(super) fn with_statements(decision: &DreamDecision, all: &[StoredDecision]) 
 pub(super) fn with_entry(diary: &str, entry: &str) -> String {
     let old = if diary.trim().is_empty() { TITLE } else { diary };
     let mut text = format!("{}\n\n{entry}", old.trim_end());
-    while text.len() > DIARY_BYTES {
+    while text.len() > DIARY_BYTES_MAX {
         let marker = format!("\n{HEADING}");
         let Some(first) = text.find(&marker) else { break };
         let Some(next) = text.get(first + 1..).and_then(|rest| rest.find(&marker)) else { break };
@@ -184,7 +189,7 @@ mod tests {
         for day in 0..10 {
             diary = with_entry(&diary, &entry(day));
         }
-        assert!(diary.len() <= DIARY_BYTES, "{}", diary.len());
+        assert!(diary.len() <= DIARY_BYTES_MAX, "{}", diary.len());
         assert!(diary.starts_with("# Dreams"), "{}", &diary[..40]);
         assert!(diary.contains("## day 9") && !diary.contains("## day 0"));
     }

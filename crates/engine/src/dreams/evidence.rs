@@ -8,8 +8,6 @@ use std::collections::BTreeSet;
 /// A recall that has less of the prompt than this was brought up by chance: it counts as exposure.
 pub(crate) const RELEVANCE_FLOOR: f64 = 0.34;
 
-const DAY_MICROS: i64 = 86_400_000_000;
-
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum EvidenceKind {
@@ -35,19 +33,19 @@ pub(crate) struct Evidence {
 
 /// The day of a time, counted from 1970.
 pub(crate) fn day_of(at: Timestamp) -> i64 {
-    at.micros().div_euclid(DAY_MICROS)
+    at.day_number()
 }
 
 /// Sums evidence up. The same kind by the same prompt on the same day counts once. With
 /// `has_first_statement` the claim was stated elsewhere first; otherwise its first statement, which made the
 /// claim, is no evidence for it.
-pub(crate) fn sum_up(all: &[Evidence], has_first_statement: bool) -> DreamEvidence {
+pub(crate) fn summarise(all: &[Evidence], has_first_statement: bool) -> DreamEvidence {
     let first = if has_first_statement {
         None
     } else {
         let statements = all.iter().enumerate();
         let statements = statements.filter(|(_, one)| one.kind == EvidenceKind::Statement);
-        statements.min_by_key(|(_, one)| one.at).map(|(place, _)| place)
+        statements.min_by_key(|(_, one)| one.at).map(|(index, _)| index)
     };
     let mut seen = BTreeSet::new();
     let mut prompts = BTreeSet::new();
@@ -57,14 +55,14 @@ pub(crate) fn sum_up(all: &[Evidence], has_first_statement: bool) -> DreamEviden
     let mut order: Vec<usize> = (0..all.len()).collect();
     // Of several at one day by one prompt the most relevant one counts.
     order.sort_by(|a, b| {
-        let of = |place: &usize| all.get(*place).map_or(0.0, |one| one.relevance);
+        let of = |index: &usize| all.get(*index).map_or(0.0, |one| one.relevance);
         of(b).total_cmp(&of(a)).then(a.cmp(b))
     });
-    for place in order {
-        let Some(one) = all.get(place) else { continue };
+    for index in order {
+        let Some(one) = all.get(index) else { continue };
         let is_chance = one.kind == EvidenceKind::Recall && one.relevance < RELEVANCE_FLOOR;
         let day = day_of(one.at);
-        if first == Some(place) || is_chance || !seen.insert((one.kind, one.prompt, day)) {
+        if first == Some(index) || is_chance || !seen.insert((one.kind, one.prompt, day)) {
             continue;
         }
         if one.kind == EvidenceKind::Use {
@@ -101,25 +99,26 @@ pub(crate) fn is_newer_than(evidence: &DreamEvidence, time: Timestamp) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use oneiro_model::Span;
 
     fn one(kind: EvidenceKind, prompt: u64, day: i64, relevance: f64) -> Evidence {
-        let at = Timestamp::from_micros(day * DAY_MICROS + 1);
+        let at = Timestamp::from_micros(day * Span::DAY.micros() + 1);
         Evidence { kind, prompt, at, relevance }
     }
 
     #[test]
     fn the_first_statement_does_not_count_and_later_ones_do() {
         let said = |day: i64| one(EvidenceKind::Statement, day.unsigned_abs(), day, 1.0);
-        assert_eq!(sum_up(&[said(1)], false).recalls, 0);
-        let sum = sum_up(&[said(4), said(1), said(2)], false);
+        assert_eq!(summarise(&[said(1)], false).recalls, 0);
+        let sum = summarise(&[said(4), said(1), said(2)], false);
         assert_eq!((sum.recalls, sum.statements, sum.prompts, sum.days), (2, 2, 2, 2));
-        assert_eq!(sum_up(&[said(1)], true).recalls, 1, "it was stated elsewhere first");
+        assert_eq!(summarise(&[said(1)], true).recalls, 1, "it was stated elsewhere first");
     }
 
     #[test]
     fn the_same_prompt_counts_once_a_day() {
         let asked = |day, relevance| one(EvidenceKind::Recall, 7, day, relevance);
-        let sum = sum_up(&[asked(1, 0.4), asked(1, 0.9), asked(2, 0.5)], false);
+        let sum = summarise(&[asked(1, 0.4), asked(1, 0.9), asked(2, 0.5)], false);
         assert_eq!((sum.recalls, sum.prompts, sum.days, sum.span_days), (2, 1, 2, 1));
         assert_eq!(sum.best, [0.9, 0.5]);
     }
@@ -128,7 +127,7 @@ mod tests {
     fn chance_and_uses_are_no_recalls() {
         let chance = one(EvidenceKind::Recall, 8, 1, 0.2);
         let used = |day| one(EvidenceKind::Use, 9, day, 1.0);
-        let sum = sum_up(&[chance, used(1), used(1), used(2)], false);
+        let sum = summarise(&[chance, used(1), used(1), used(2)], false);
         assert_eq!((sum.recalls, sum.uses, sum.last_at), (0, 2, None));
     }
 }

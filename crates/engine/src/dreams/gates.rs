@@ -1,10 +1,10 @@
 //! The gates of promotion: the thresholds of each preset, calibrated so that the documented minimum of
 //! evidence really passes, and what a candidate that does not pass is missing.
 
-use super::score::{self, HALF_LIFE_DAYS};
+use super::score::{self, DAY_MICROS, HALF_LIFE_DAYS};
 use oneiro_model::{
     DreamEvidence, DreamGate, DreamMode, DreamPreset, DreamThresholds, DreamWeights, MemoryKind,
-    ScoreParts, Timestamp,
+    SCORE_STEPS, ScoreParts, Timestamp,
 };
 
 /// One preset.
@@ -90,15 +90,10 @@ const MINIMUM_RELEVANCE: f64 = 0.5;
 const MINIMUM_TAGS: usize = 3;
 const MINIMUM_AGE_DAYS: f64 = 7.0;
 
-const DAY_MICROS: f64 = 86_400_000_000.0;
-
 /// What an identity, and a preference or a standing instruction, is worth more than other facts: every task
 /// may need it.
 const IDENTITY_VALUE: f64 = 0.10;
 const PREFERENCE_VALUE: f64 = 0.08;
-
-/// Scores are rounded to this many parts, so that both engines and a replay compare the same numbers.
-const SCORE_STEPS: f64 = 10_000.0;
 
 fn rounded(value: f64) -> f64 {
     (value * SCORE_STEPS).round() / SCORE_STEPS
@@ -215,7 +210,7 @@ impl Gates {
 
 #[cfg(test)]
 mod tests {
-    use super::super::evidence::{Evidence, EvidenceKind, sum_up};
+    use super::super::evidence::{Evidence, EvidenceKind, summarise};
     use super::*;
     use proptest::prelude::*;
 
@@ -313,8 +308,8 @@ mod tests {
             let now = Timestamp::from_micros((40 + later) * DAY_MICROS as i64);
             for name in NAMED {
                 let gates = gates(name);
-                let before = gates.judge(&sum_up(&history, false), tags, now);
-                let after = gates.judge(&sum_up(&all, false), tags, now);
+                let before = gates.judge(&summarise(&history, false), tags, now);
+                let after = gates.judge(&summarise(&all, false), tags, now);
                 prop_assert!(after.score >= before.score - 1e-9, "{before:?} {after:?}");
                 prop_assert!(before.missing.is_some() || after.missing.is_none());
             }
@@ -332,7 +327,7 @@ mod tests {
                     Evidence { kind, prompt, at: at(*day), relevance }
                 })
             });
-            let sum = sum_up(&shown.collect::<Vec<_>>(), false);
+            let sum = summarise(&shown.collect::<Vec<_>>(), false);
             for name in NAMED {
                 let judged = gates(name).judge(&sum, tags, at(365));
                 prop_assert_eq!(judged.missing.map(|(gate, _)| gate), Some(DreamGate::Recalls));

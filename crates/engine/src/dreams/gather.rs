@@ -1,7 +1,7 @@
 //! Gathers what a dream decides about, in one snapshot: claims with their evidence, concepts and earlier
 //! decisions, the notes that dreams keep, and the entries that they wrote there. It writes nothing.
 
-use super::evidence::{Evidence, EvidenceKind, sum_up};
+use super::evidence::{Evidence, EvidenceKind, summarise};
 use super::tags::{Vocabulary, signature};
 use crate::Oneiro;
 use crate::memories::{compare_statements, query_hash, resolve};
@@ -82,15 +82,15 @@ pub(super) fn gather(oneiro: &Oneiro, tx: &Tx<'_>) -> Result<Gathered> {
     let Some(identity) = identity::get(tx)? else {
         return Ok(Gathered { claims: Vec::new(), inputs, notes, entries, staged: 0 });
     };
-    let mut reading =
-        Reading { oneiro, settings: &settings, identity: &identity, claims: Vec::new() };
-    let places = reading.read_claims(tx)?;
-    let evidence = reading.read_evidence(tx, &places)?;
-    reading.join_same(evidence);
-    reading.follow_replacements(tx)?;
-    let kept = are_candidates(&reading.claims);
-    let staged = reading.choose_tags(&kept);
-    let mut claims = reading.claims;
+    let mut reader =
+        ClaimReader { oneiro, settings: &settings, identity: &identity, claims: Vec::new() };
+    let indices = reader.read_claims(tx)?;
+    let evidence = reader.read_evidence(tx, &indices)?;
+    reader.join_same(evidence);
+    reader.follow_replacements(tx)?;
+    let kept = are_candidates(&reader.claims);
+    let staged = reader.choose_tags(&kept);
+    let mut claims = reader.claims;
     keep_candidates(&mut claims, &kept);
     Ok(Gathered { claims, inputs, notes, entries, staged })
 }
@@ -112,60 +112,61 @@ fn are_candidates(claims: &[Claim]) -> Vec<bool> {
 /// Leaves out claims that are no candidates.
 fn keep_candidates(claims: &mut Vec<Claim>, kept: &[bool]) {
     let mut next = 0;
-    let places: Vec<Option<usize>> = kept
+    let indices: Vec<Option<usize>> = kept
         .iter()
         .map(|is_kept| {
-            let place = is_kept.then_some(next);
+            let index = is_kept.then_some(next);
             next += usize::from(*is_kept);
-            place
+            index
         })
         .collect();
-    let place_of = |place: usize| places.get(place).copied().flatten();
-    let mut place = 0;
+    let index_of = |index: usize| indices.get(index).copied().flatten();
+    let mut index = 0;
     claims.retain_mut(|claim| {
-        claim.same_as = claim.same_as.and_then(place_of);
-        place += 1;
-        place_of(place - 1).is_some()
+        claim.same_as = claim.same_as.and_then(index_of);
+        index += 1;
+        index_of(index - 1).is_some()
     });
 }
 
-struct Reading<'r> {
+struct ClaimReader<'r> {
     oneiro: &'r Oneiro,
     settings: &'r Settings,
     identity: &'r Identity,
     claims: Vec<Claim>,
 }
 
-impl Reading<'_> {
+impl ClaimReader<'_> {
     /// Reads memories, one claim for all that state the same about the same in one project. Returns the
-    /// place of the claim of each memory.
+    /// index of the claim of each memory.
     fn read_claims(&mut self, tx: &Tx<'_>) -> Result<FxHashMap<i64, usize>> {
         let mut stored: FxHashMap<String, StoredCandidate> = FxHashMap::default();
         for candidate in dream_candidates::all(tx)? {
-            stored.insert(candidate.claim.clone(), candidate);
+            stored.insert(candidate.claim_hash.clone(), candidate);
         }
         let mut by_hash: FxHashMap<String, usize> = FxHashMap::default();
-        let mut places = FxHashMap::default();
+        let mut indices = FxHashMap::default();
         dream_candidates::each_memory(tx, |row| {
             let MemoryRow { key, stored: row_state, mut memory } = row;
             if row_state == Stored::Removed {
                 // Its creation was undone: what a dream wrote for it leaves the note.
                 memory.status = MemoryStatus::Invalid;
             }
-            let hash = memories::claim(self.identity, &memory);
-            let place = match by_hash.get(&hash) {
-                Some(place) => *place,
+            let hash = memories::claim_hash(self.identity, &memory);
+            let index = match by_hash.get(&hash) {
+                Some(index) => *index,
                 None => {
                     by_hash.insert(hash.clone(), self.claims.len());
                     self.claims.len()
                 }
             };
-            places.insert(key, place);
-            match self.claims.get_mut(place) {
+            indices.insert(key, index);
+            match self.claims.get_mut(index) {
                 Some(known) if rank(&memory) > rank(&known.memory) => {
                     let other = std::mem::replace(&mut known.memory, memory);
                     known.others.push(other);
                     known.memory_key = key;
+                    known.is_own_words = known.memory.trust == Trust::Owner;
                 }
                 Some(known) => known.others.push(memory),
                 None => {
@@ -193,22 +194,19 @@ impl Reading<'_> {
             }
             Ok(())
         })?;
-        for claim in &mut self.claims {
-            claim.is_own_words = claim.memory.trust == Trust::Owner;
-        }
-        Ok(places)
+        Ok(indices)
     }
 
     /// The evidence of each claim: signals about its memories, and what the person said.
     fn read_evidence(
         &mut self,
         tx: &Tx<'_>,
-        places: &FxHashMap<i64, usize>,
+        indices: &FxHashMap<i64, usize>,
     ) -> Result<FxHashMap<usize, Vec<Evidence>>> {
         let mut evidence: FxHashMap<usize, Vec<Evidence>> = FxHashMap::default();
         let mut machines: BTreeMap<SessionId, bool> = BTreeMap::new();
         dream_candidates::each_statement(tx, |row| {
-            let Some(place) = places.get(&row.memory_key) else { return Ok(()) };
+            let Some(index) = indices.get(&row.memory_key) else { return Ok(()) };
             let by_machine = row.session_id.is_some_and(|id| {
                 let known = machines.get(&id).copied();
                 known.unwrap_or_else(|| {
@@ -220,13 +218,13 @@ impl Reading<'_> {
             if row.trust != Trust::Owner || by_machine {
                 return Ok(());
             }
-            if let Some(claim) = self.claims.get_mut(*place) {
+            if let Some(claim) = self.claims.get_mut(*index) {
                 // An agent's wording of what the person said, in the words that were found.
                 let is_quoted = claim.memory.trust == Trust::Agent
                     && claim.memory.status == MemoryStatus::Active;
                 claim.is_own_words |= is_quoted;
             }
-            evidence.entry(*place).or_default().push(Evidence {
+            evidence.entry(*index).or_default().push(Evidence {
                 kind: EvidenceKind::Statement,
                 prompt: number_of(&query_hash(self.identity, Some(&row.quote))),
                 at: row.at,
@@ -235,7 +233,7 @@ impl Reading<'_> {
             Ok(())
         })?;
         dream_candidates::each_signal(tx, |row| {
-            let Some(place) = places.get(&row.memory_key) else { return Ok(()) };
+            let Some(index) = indices.get(&row.memory_key) else { return Ok(()) };
             let (kind, relevance) = match row.kind {
                 SignalKind::Recalled => {
                     (EvidenceKind::Recall, row.relevance.unwrap_or(UNKNOWN_RELEVANCE))
@@ -244,7 +242,7 @@ impl Reading<'_> {
                 SignalKind::Used => (EvidenceKind::Use, 1.0),
                 SignalKind::Exposed | SignalKind::Contradicted => return Ok(()),
             };
-            evidence.entry(*place).or_default().push(Evidence {
+            evidence.entry(*index).or_default().push(Evidence {
                 kind,
                 prompt: number_of(&row.query_hash),
                 at: row.at,
@@ -267,38 +265,38 @@ impl Reading<'_> {
     fn join_same(&mut self, mut evidence: FxHashMap<usize, Vec<Evidence>>) {
         let mut analyzer = Analyzer::default();
         let mut same_words: BTreeMap<(String, String, String), Vec<usize>> = BTreeMap::new();
-        for (place, claim) in self.claims.iter().enumerate() {
+        for (index, claim) in self.claims.iter().enumerate() {
             let memory = &claim.memory;
-            if matches!(memory.status, MemoryStatus::Active | MemoryStatus::Candidate) {
+            if memory.status.is_standing() {
                 let words = signature(&mut analyzer, &memory.content);
                 let about = memory.subject.clone().unwrap_or_default();
                 let project = memory.project.clone().unwrap_or_default();
-                same_words.entry((about, project, words)).or_default().push(place);
+                same_words.entry((about, project, words)).or_default().push(index);
             }
         }
-        for places in same_words.into_values().filter(|places| places.len() > 1) {
-            self.join(&places, &mut evidence);
+        for indices in same_words.into_values().filter(|indices| indices.len() > 1) {
+            self.join(&indices, &mut evidence);
         }
         for (leader, other) in super::paraphrase::pairs(&self.claims) {
             self.join_to(leader, other, &mut evidence);
         }
-        for (place, claim) in self.claims.iter_mut().enumerate() {
-            let all = evidence.remove(&place).unwrap_or_default();
+        for (index, claim) in self.claims.iter_mut().enumerate() {
+            let all = evidence.remove(&index).unwrap_or_default();
             let is_by_hand = claim.memory.origin == ActorKind::Person;
-            claim.evidence = sum_up(&all, is_by_hand);
+            claim.evidence = summarise(&all, is_by_hand);
         }
     }
 
-    fn join(&mut self, places: &[usize], evidence: &mut FxHashMap<usize, Vec<Evidence>>) {
-        let mut places: Vec<usize> = places.iter().copied().take(COMPARED_CLAIMS).collect();
+    fn join(&mut self, indices: &[usize], evidence: &mut FxHashMap<usize, Vec<Evidence>>) {
+        let mut indices: Vec<usize> = indices.iter().copied().take(COMPARED_CLAIMS).collect();
         // The leader was promoted, is believed, or came first.
-        places.sort_by_key(|place| {
-            self.claims.get(*place).map(|claim| {
+        indices.sort_by_key(|index| {
+            self.claims.get(*index).map(|claim| {
                 let is_promoted = claim.promoted_at().is_some();
                 (!is_promoted, std::cmp::Reverse(rank(&claim.memory)), claim.memory_key)
             })
         });
-        let Some((&leader, rest)) = places.split_first() else { return };
+        let Some((&leader, rest)) = indices.split_first() else { return };
         for &other in rest {
             let (Some(one), Some(two)) = (self.claims.get(leader), self.claims.get(other)) else {
                 continue;
@@ -327,18 +325,18 @@ impl Reading<'_> {
 
     /// Chooses the concepts of claims that are staged now; returns how many those are.
     fn choose_tags(&mut self, kept: &[bool]) -> usize {
-        let places = self.claims.iter().zip(kept).enumerate();
-        let staged: Vec<usize> = places
+        let indices = self.claims.iter().zip(kept).enumerate();
+        let staged: Vec<usize> = indices
             .filter(|(_, (claim, is_kept))| **is_kept && claim.stored.is_none())
-            .map(|(place, _)| place)
+            .map(|(index, _)| index)
             .collect();
         if staged.is_empty() {
             return 0;
         }
         let mut vocabulary = Vocabulary::default();
         self.claims.iter().for_each(|claim| vocabulary.add(&claim.memory.content));
-        for place in &staged {
-            let Some(claim) = self.claims.get_mut(*place) else { continue };
+        for index in &staged {
+            let Some(claim) = self.claims.get_mut(*index) else { continue };
             let memory = &claim.memory;
             let subject = memory.subject.as_deref();
             let around: Vec<&str> = subject

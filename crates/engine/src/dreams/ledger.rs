@@ -178,12 +178,7 @@ impl Oneiro {
     }
 
     /// Runs `work` while the lease of a dream is extended.
-    pub(super) fn while_dreaming<T>(
-        &self,
-        id: &DreamId,
-        holder: &str,
-        work: impl FnOnce() -> T,
-    ) -> T {
+    pub(super) fn with_lease<T>(&self, id: &DreamId, holder: &str, work: impl FnOnce() -> T) -> T {
         let beat = || {
             let lease = DreamLease { holder: holder.to_owned(), until: self.now().plus(LEASE) };
             let id = id.clone();

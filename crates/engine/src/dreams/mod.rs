@@ -32,7 +32,8 @@ use crate::views::Dreams;
 use oneiro_model::contract::Request;
 use oneiro_model::{
     CandidateId, Cursor, Dream, DreamCandidate, DreamMode, DreamStatus, DreamThresholds,
-    DreamWeights, Error, ListCandidates, MemoryId, Page, PageOf, Remedy, Result, ScheduleDreams,
+    DreamWeights, Error, ListCandidates, MemoryId, Page, PageOf, Remedy, Result, SCORE_STEPS,
+    ScheduleDreams,
 };
 use oneiro_store::{Tx, dream_candidates, dreams};
 use serde_json::{Value, json};
@@ -108,9 +109,6 @@ impl Dreams<'_> {
         self.status()
     }
 }
-
-/// Scores are ordered by in steps of a ten-thousandth.
-const SCORE_STEPS: f64 = 10_000.0;
 
 /// The longest half-life, a century; a longer one is a mistake.
 const HALF_LIFE_MAX_DAYS: f64 = 36_525.0;

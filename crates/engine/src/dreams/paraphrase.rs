@@ -14,24 +14,28 @@ const VALUE_CLAIMS_MAX: usize = 6;
 /// The part of the words of the shorter claim that the other has.
 const SHARED_PART: f64 = 0.5;
 
-/// The places of claims that state the same in other words as a claim that leads them, each once.
+/// The indices of claims that state the same in other words as a claim that leads them, each once.
 pub(super) fn pairs(claims: &[Claim]) -> Vec<(usize, usize)> {
     let mut analyzer = Analyzer::default();
     let words: Vec<BTreeSet<String>> = claims
         .iter()
-        .map(
-            |claim| if is_joined(claim) { words_of(&mut analyzer, claim) } else { BTreeSet::new() },
-        )
+        .map(|claim| {
+            if is_joined(claim) {
+                analyzer.content_terms(&claim.memory.content)
+            } else {
+                BTreeSet::new()
+            }
+        })
         .collect();
     let mut counts: FxHashMap<&str, usize> = FxHashMap::default();
     words.iter().flatten().for_each(|word| *counts.entry(word).or_default() += 1);
     let count = |word: &str| counts.get(word).copied().unwrap_or(usize::MAX);
     let mut groups: FxHashMap<(&str, &str, &str), Vec<usize>> = FxHashMap::default();
-    for (place, (claim, words)) in claims.iter().zip(&words).enumerate() {
+    for (index, (claim, words)) in claims.iter().zip(&words).enumerate() {
         let about = claim.memory.subject.as_deref().unwrap_or_default();
         let project = claim.memory.project.as_deref().unwrap_or_default();
         for word in words.iter().filter(|word| (2..=VALUE_CLAIMS_MAX).contains(&count(word))) {
-            groups.entry((about, project, word)).or_default().push(place);
+            groups.entry((about, project, word)).or_default().push(index);
         }
     }
     let mut found: Vec<(usize, usize)> = Vec::new();
@@ -71,7 +75,7 @@ fn is_joined(claim: &Claim) -> bool {
         && claim.memory.suspended_by.is_none()
         && claim.memory.valid_until.is_none()
         && claim.memory.kind != MemoryKind::Episodic
-        && matches!(claim.memory.status, MemoryStatus::Active | MemoryStatus::Candidate)
+        && claim.memory.status.is_standing()
 }
 
 /// Whether two claims share the words that tell them from others: not both have a word of their own that is
@@ -89,14 +93,4 @@ fn is_same(
     let shorter = one.len().min(other.len()).max(1);
     shared.len() as f64 >= shorter as f64 * SHARED_PART
         && !(has_rarer(one, other) && has_rarer(other, one))
-}
-
-fn words_of(analyzer: &mut Analyzer, claim: &Claim) -> BTreeSet<String> {
-    let mut words = BTreeSet::new();
-    analyzer.tokens(&claim.memory.content, |token| {
-        if !token.stop {
-            words.insert(token.term.to_owned());
-        }
-    });
-    words
 }

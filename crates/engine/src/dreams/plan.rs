@@ -70,7 +70,7 @@ pub(crate) struct Plan {
 pub(crate) fn plan(request: &PlanRequest<'_>) -> Result<Plan> {
     let mut planner = Planner::new(request);
     planner.drop_ended()?;
-    planner.fill()?;
+    planner.add_wanted()?;
     Ok(planner.plan)
 }
 
@@ -99,7 +99,7 @@ impl<'p, 'r> Planner<'p, 'r> {
         }
     }
 
-    /// Takes out what no longer holds, and renews what reads differently now.
+    /// Removes what no longer holds, and replaces what reads differently now.
     fn drop_ended(&mut self) -> Result<()> {
         for (id, line) in self.by_urgency() {
             let successor = self.request.successors.get(&id);
@@ -116,11 +116,11 @@ impl<'p, 'r> Planner<'p, 'r> {
                 self.plan.left.push(id);
                 continue;
             }
-            let renewed = match &new {
+            let replaced = match &new {
                 Some(new) => self.applied(EditAction::Replace, Some(new), Some(&line))?,
                 None => None,
             };
-            match (renewed, new) {
+            match (replaced, new) {
                 (Some(text), Some(new)) => {
                     self.plan.text = text;
                     self.standing.remove(&id);
@@ -128,7 +128,7 @@ impl<'p, 'r> Planner<'p, 'r> {
                     self.plan.edits.push(Planned::Replace { id, old: line, by, line: new });
                 }
                 _ => {
-                    self.take_out(&line)?;
+                    self.remove_entry(&line)?;
                     self.standing.remove(&id);
                     self.plan.edits.push(Planned::Remove { id, line });
                 }
@@ -149,37 +149,30 @@ impl<'p, 'r> Planner<'p, 'r> {
         entries
     }
 
-    /// Brings in what is wanted, the most valuable first.
-    fn fill(&mut self) -> Result<()> {
+    /// Adds what is wanted, the most valuable first.
+    fn add_wanted(&mut self) -> Result<()> {
         let mut missing: Vec<&Wanted> = self.wanted.values().copied().collect();
         missing.retain(|one| !self.standing.contains_key(&one.id));
         missing.sort_by(|a, b| b.value.total_cmp(&a.value).then_with(|| a.id.cmp(&b.id)));
-        let mut has_room = true;
         for one in missing {
-            if has_room && let Some(text) = self.applied(EditAction::Add, Some(&one.line), None)? {
-                self.bring_in(one, text);
-                continue;
-            }
-            // Entries leave only if that makes room: a note full of other text keeps them.
-            has_room = self.make_room(one)?;
-            if !has_room {
+            if let Some(text) = self.applied(EditAction::Add, Some(&one.line), None)? {
+                self.add_entry(one, text);
+            } else if !self.make_room(one)? {
                 self.plan.without_room.push(one.id.clone());
-                // A shorter one may still fit.
-                has_room = true;
             }
         }
         Ok(())
     }
 
-    /// Takes out the least valuable entries until a claim fits; false if it does not, and then nothing
-    /// changes.
+    /// Removes the least valuable entries until a claim fits; false if it does not. Then nothing changes: a
+    /// note full of other text keeps its entries.
     fn make_room(&mut self, one: &Wanted) -> Result<bool> {
         let mut out: Vec<(String, String)> = Vec::new();
         let mut text = self.plan.text.clone();
         while out.len() < self.changes_left {
             let is_out = |id: &str| out.iter().any(|(other, _)| other == id);
             let standing = self.standing.iter().filter(|(id, _)| !is_out(id));
-            // What came in tonight is not put out again.
+            // Entries of this run are not removed again.
             let valued = standing.filter_map(|(id, line)| {
                 let is_prior = self.request.written.contains_key(line);
                 is_prior.then_some(())?;
@@ -199,20 +192,20 @@ impl<'p, 'r> Planner<'p, 'r> {
                     self.changes_left -= 1;
                     self.plan.edits.push(Planned::Displace { id, line });
                 }
-                self.bring_in(one, added);
+                self.add_entry(one, added);
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    fn bring_in(&mut self, one: &Wanted, text: String) {
+    fn add_entry(&mut self, one: &Wanted, text: String) {
         self.plan.text = text;
         self.standing.insert(one.id.clone(), one.line.clone());
         self.plan.edits.push(Planned::Add { id: one.id.clone(), line: one.line.clone() });
     }
 
-    fn take_out(&mut self, line: &str) -> Result<()> {
+    fn remove_entry(&mut self, line: &str) -> Result<()> {
         self.plan.text = with_edits(&self.plan.text, &[removal(line)])?;
         Ok(())
     }

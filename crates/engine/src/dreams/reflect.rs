@@ -8,7 +8,6 @@ use oneiro_model::{
     DreamFinding, DreamFindingKind, DreamGate, DreamVerdict, MemoryKind, NoteName, Result,
     Timestamp,
 };
-use oneiro_store::dream_candidates::DIARY;
 use oneiro_store::{Tx, notes};
 use std::collections::BTreeMap;
 
@@ -28,7 +27,7 @@ const TRUTH_CONFIDENCE: f64 = 0.45;
 pub(super) fn stale_lines(tx: &Tx<'_>, now: Timestamp) -> Result<Vec<DreamFinding>> {
     let mut found = Vec::new();
     for note in notes::list(tx, "")? {
-        if note.name.file_name() == DIARY {
+        if note.name.file_name() == NoteName::DIARY {
             continue;
         }
         let written = day_of_name(&note.name).unwrap_or(note.updated_at);

@@ -21,13 +21,13 @@ use oneiro_store::dreams::{self, StoredDecision};
 use std::sync::Arc;
 
 /// How often a dream is prepared again because the space changed meanwhile.
-const ATTEMPTS: usize = 3;
+const PREPARE_ATTEMPTS: usize = 3;
 
 /// Decisions that are recorded in one transaction, so that others can write in between.
-const RECORDED_AT_ONCE: usize = 500;
+const RECORD_BATCH_ROWS: usize = 500;
 
 /// What hosts send to start a dream, alone in a line.
-const TOKENS: [&str; 2] =
+const HEARTBEAT_TOKENS: [&str; 2] =
     ["__openclaw_memory_core_short_term_promotion_dream__", "__oneiro_dream__"];
 
 /// How a dream is to run.
@@ -46,7 +46,7 @@ impl Dreams<'_> {
         request.check()?;
         let oneiro = self.oneiro;
         let settings = oneiro.store.read(|tx| oneiro.settings_in(tx))?;
-        if request.trigger == DreamTrigger::Heartbeat && !is_for_us(request.body.as_deref()) {
+        if request.trigger == DreamTrigger::Heartbeat && !asks_for_dream(request.body.as_deref()) {
             return Ok(DreamRun {
                 handled: false,
                 outcome: DreamOutcome::NotDue,
@@ -96,14 +96,14 @@ fn without(outcome: DreamOutcome, reason: &str) -> DreamRun {
 }
 
 /// Whether a host's message asks for a dream: the token alone in a line, or no message at all.
-fn is_for_us(body: Option<&str>) -> bool {
-    body.is_none_or(|body| body.lines().any(|line| TOKENS.contains(&line.trim())))
+fn asks_for_dream(body: Option<&str>) -> bool {
+    body.is_none_or(|body| body.lines().any(|line| HEARTBEAT_TOKENS.contains(&line.trim())))
 }
 
 impl Oneiro {
     fn dream_under_lease(&self, dream: Dream, holder: String) -> Result<DreamRun> {
         let id = dream.id.clone();
-        let result = self.while_dreaming(&id, &holder, || self.dream(dream, &holder));
+        let result = self.with_lease(&id, &holder, || self.dream(dream, &holder));
         match result {
             Ok(dream) => {
                 let reason = if dream.apply { "applied" } else { "a dry run: nothing changed" };
@@ -127,14 +127,14 @@ impl Oneiro {
         // What sessions still owe belongs to this night.
         dreamer.learning().extract(&ExtractRequest::default())?;
         let mut last = None;
-        for _ in 0..ATTEMPTS {
+        for _ in 0..PREPARE_ATTEMPTS {
             let prepared = Arc::new(dreamer.prepare_dream(dream.clone(), holder)?);
             match dreamer.settle_dream(&prepared) {
                 Err(error) if error.kind() == ErrorKind::Busy => last = Some(error),
                 result => return result,
             }
         }
-        Err(last.unwrap_or_else(settle::changed))
+        Err(last.unwrap_or_else(settle::space_changed_error))
     }
 
     /// Gathers, decides and reflects, in one snapshot.
@@ -146,8 +146,8 @@ impl Oneiro {
             let mut decisions = decide(&gathered, &gates, limit, now)?;
             let blocked = settle::find_blocked(tx, &gathered, &decisions)?;
             if !blocked.is_empty() {
-                for (place, gate, reason) in blocked {
-                    if let Some(claim) = gathered.claims.get_mut(place) {
+                for (index, gate, reason) in blocked {
+                    if let Some(claim) = gathered.claims.get_mut(index) {
                         claim.blocked = Some((gate, reason));
                     }
                 }
@@ -167,16 +167,17 @@ impl Oneiro {
     /// Records a dream, and applies it if it applies.
     fn settle_dream(&self, prepared: &Arc<Prepared>) -> Result<Dream> {
         let mut from = Some(0);
-        while let Some(place) = from {
+        while let Some(index) = from {
             let part = Arc::clone(prepared);
-            from =
-                self.store.write(move |tx| part.record_harmless(tx, (place, RECORDED_AT_ONCE)))?;
+            from = self
+                .store
+                .write(move |tx| part.record_without_effect(tx, (index, RECORD_BATCH_ROWS)))?;
         }
-        let (whole, now) = (Arc::clone(prepared), self.now());
+        let (prepared, now) = (Arc::clone(prepared), self.now());
         if prepared.dream.apply {
-            self.edit(None, Grouping::Group, move |edit| whole.apply(edit, now))
+            self.edit(None, Grouping::Group, move |edit| prepared.apply(edit, now))
         } else {
-            self.store.write(move |tx| whole.finish_dry(tx, now))
+            self.store.write(move |tx| prepared.finish_dry(tx, now))
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The score of a candidate: six parts with weights, and a boost. It is pure: the same evidence at the same
 //! time has the same score, and more evidence never lowers it.
 
-use oneiro_model::{DreamEvidence, DreamWeights, ScoreParts, Timestamp};
+use oneiro_model::{DreamEvidence, DreamWeights, ScoreParts, Span, Timestamp};
 
 /// Days after which a recall counts half.
 pub(crate) const HALF_LIFE_DAYS: f64 = 14.0;
@@ -20,7 +20,7 @@ const FULL_SPAN_DAYS: f64 = 7.0;
 const SPACING_SHARE: f64 = 0.55;
 const SPAN_SHARE: f64 = 0.45;
 /// The consolidation of one day.
-const ONE_DAY: f64 = 0.2;
+const ONE_DAY_CONSOLIDATION: f64 = 0.2;
 /// Concepts that count fully.
 const FULL_TAGS: f64 = 6.0;
 /// Uses or confirmations that count fully in the boost.
@@ -29,7 +29,7 @@ const FULL_HITS: f64 = 6.0;
 const USES_BOOST: f64 = 0.06;
 const CONFIRMATIONS_BOOST: f64 = 0.09;
 
-const DAY_MICROS: f64 = 86_400_000_000.0;
+pub(super) const DAY_MICROS: f64 = Span::DAY.micros() as f64;
 
 /// Weights that add up to 1: negative ones count as 0, and without any the defaults hold.
 pub(crate) fn normalised(weights: DreamWeights) -> DreamWeights {
@@ -71,20 +71,20 @@ pub(crate) fn parts(
     half_life_days: f64,
 ) -> ScoreParts {
     let recalls = f64::from(evidence.recalls);
-    let best = evidence.best.iter().take(BEST_RECALLS).map(|relevance| unit(*relevance));
+    let best = evidence.best.iter().take(BEST_RECALLS).map(|relevance| clamp_unit(*relevance));
     let recency = match evidence.last_at {
-        Some(at) => fade(age_days(at, now), half_life_days),
+        Some(at) => decay(age_days(at, now), half_life_days),
         None => 0.0,
     };
     ScoreParts {
-        frequency: unit((1.0 + recalls).ln() / (1.0 + FULL_RECALLS).ln()),
-        relevance: unit(best.sum::<f64>() / BEST_RECALLS as f64),
-        diversity: unit(f64::from(evidence.prompts) / FULL_PROMPTS),
+        frequency: clamp_unit((1.0 + recalls).ln() / (1.0 + FULL_RECALLS).ln()),
+        relevance: clamp_unit(best.sum::<f64>() / BEST_RECALLS as f64),
+        diversity: clamp_unit(f64::from(evidence.prompts) / FULL_PROMPTS),
         recency,
         consolidation: consolidation(evidence.days, evidence.span_days),
-        conceptual: unit(tags as f64 / FULL_TAGS),
-        boost: (USES_BOOST * hits(evidence.uses)
-            + CONFIRMATIONS_BOOST * hits(evidence.confirmations))
+        conceptual: clamp_unit(tags as f64 / FULL_TAGS),
+        boost: (USES_BOOST * log_share(evidence.uses)
+            + CONFIRMATIONS_BOOST * log_share(evidence.confirmations))
             * recency,
     }
 }
@@ -94,7 +94,7 @@ pub(crate) fn age_days(at: Timestamp, now: Timestamp) -> f64 {
     (now.micros().saturating_sub(at.micros()) as f64 / DAY_MICROS).max(0.0)
 }
 
-fn fade(age_days: f64, half_life_days: f64) -> f64 {
+fn decay(age_days: f64, half_life_days: f64) -> f64 {
     if half_life_days <= 0.0 || !half_life_days.is_finite() {
         return 1.0;
     }
@@ -104,20 +104,20 @@ fn fade(age_days: f64, half_life_days: f64) -> f64 {
 fn consolidation(days: u32, span_days: u32) -> f64 {
     match days {
         0 => 0.0,
-        1 => ONE_DAY,
+        1 => ONE_DAY_CONSOLIDATION,
         days => {
-            let spacing = unit(f64::from(days).ln() / FULL_DAYS.ln());
-            let span = unit(f64::from(span_days) / FULL_SPAN_DAYS);
-            unit(SPACING_SHARE * spacing + SPAN_SHARE * span)
+            let spacing = clamp_unit(f64::from(days).ln() / FULL_DAYS.ln());
+            let span = clamp_unit(f64::from(span_days) / FULL_SPAN_DAYS);
+            clamp_unit(SPACING_SHARE * spacing + SPAN_SHARE * span)
         }
     }
 }
 
-fn hits(count: u32) -> f64 {
-    unit((1.0 + f64::from(count)).ln() / (1.0 + FULL_HITS).ln())
+fn log_share(count: u32) -> f64 {
+    clamp_unit((1.0 + f64::from(count)).ln() / (1.0 + FULL_HITS).ln())
 }
 
-fn unit(value: f64) -> f64 {
+fn clamp_unit(value: f64) -> f64 {
     if value.is_finite() { value.clamp(0.0, 1.0) } else { 0.0 }
 }
 

@@ -13,7 +13,7 @@ use oneiro_model::{
     DreamNote, DreamOutcome, DreamVerdict, Error, ErrorKind, Memory, MemoryStatus, NoteName,
     OperationVerb, Relation, Result, RevisionId, Timestamp,
 };
-use oneiro_store::dream_candidates::{self, DIARY, DreamEntry, StoredCandidate};
+use oneiro_store::dream_candidates::{self, DreamEntry, StoredCandidate};
 use oneiro_store::dreams::{self, StoredDecision};
 use oneiro_store::{Tx, notes};
 
@@ -29,7 +29,7 @@ pub(super) struct Prepared {
 }
 
 /// The error that says that something changed while the dream was being prepared.
-pub(super) fn changed() -> Error {
+pub(super) fn space_changed_error() -> Error {
     Error::new(ErrorKind::Busy, "the space changed while the dream was prepared")
         .remedy("dream again")
 }
@@ -115,7 +115,7 @@ impl Prepared {
     }
 
     /// Whether a decision can be recorded before the dream is applied, because nothing follows from it.
-    fn is_harmless(claim: &Claim, one: &Decided) -> bool {
+    fn has_no_effect(claim: &Claim, one: &Decided) -> bool {
         matches!(one.verdict, DreamVerdict::Waiting | DreamVerdict::Rejected)
             && one.written.is_none()
             && one.removed_by_hand.is_none()
@@ -123,19 +123,19 @@ impl Prepared {
     }
 
     /// Records some of the decisions that change nothing; returns where to go on.
-    pub(super) fn record_harmless(
+    pub(super) fn record_without_effect(
         &self,
         tx: &Tx<'_>,
         (from, count): (usize, usize),
     ) -> Result<Option<usize>> {
-        let key = dreams::key(tx, &self.dream.id)?.ok_or_else(changed)?;
+        let key = dreams::key(tx, &self.dream.id)?.ok_or_else(space_changed_error)?;
         let mut recorded = 0;
-        for (place, (claim, one)) in self.all().enumerate().skip(from) {
-            if !Prepared::is_harmless(claim, one) || !Prepared::is_recorded(claim, one) {
+        for (index, (claim, one)) in self.all().enumerate().skip(from) {
+            if !Prepared::has_no_effect(claim, one) || !Prepared::is_recorded(claim, one) {
                 continue;
             }
             if recorded == count {
-                return Ok(Some(place));
+                return Ok(Some(index));
             }
             self.record(tx, key, (claim, one))?;
             recorded += 1;
@@ -185,7 +185,7 @@ impl Prepared {
         };
         StoredCandidate {
             key: stored.map_or(0, |stored| stored.key),
-            claim: claim.hash.clone(),
+            claim_hash: claim.hash.clone(),
             memory_key: claim.memory_key,
             // New evidence lifted the refusal.
             refused_at: refused_at.filter(|_| !is_promoted || is_dry),
@@ -218,9 +218,9 @@ impl Prepared {
     }
 
     fn record_rest(&self, tx: &Tx<'_>) -> Result<()> {
-        let key = dreams::key(tx, &self.dream.id)?.ok_or_else(changed)?;
+        let key = dreams::key(tx, &self.dream.id)?.ok_or_else(space_changed_error)?;
         for (claim, one) in self.all() {
-            if !Prepared::is_harmless(claim, one) && Prepared::is_recorded(claim, one) {
+            if !Prepared::has_no_effect(claim, one) && Prepared::is_recorded(claim, one) {
                 self.record(tx, key, (claim, one))?;
             }
         }
@@ -259,7 +259,7 @@ impl Prepared {
         for name in self.decisions.plans.keys() {
             let now = notes::get(edit.tx, name)?.map(|note| note.hash);
             if now.as_deref() != self.gathered.notes.hash(name) {
-                return Err(changed());
+                return Err(space_changed_error());
             }
         }
         for (claim, one) in self.all() {
@@ -268,13 +268,14 @@ impl Prepared {
             if !matters || claim.memory.status == MemoryStatus::Invalid {
                 continue;
             }
-            let now = resolve(edit.tx, claim.memory.id.as_str()).map_err(|_| changed())?;
+            let now =
+                resolve(edit.tx, claim.memory.id.as_str()).map_err(|_| space_changed_error())?;
             let is_same = now.status == claim.memory.status
                 && now.content == claim.memory.content
                 && now.suspended_by == claim.memory.suspended_by
                 && now.trust == claim.memory.trust;
             if !is_same {
-                return Err(changed());
+                return Err(space_changed_error());
             }
         }
         Ok(())
@@ -316,7 +317,7 @@ impl Prepared {
                 let Ok(other) = resolve(edit.tx, other.id.as_str()) else { continue };
                 // A less trusted source must not lower the trust of what is believed.
                 let is_merged = into.status == MemoryStatus::Active
-                    && matches!(other.status, MemoryStatus::Candidate | MemoryStatus::Active)
+                    && other.status.is_standing()
                     && other.trust >= into.trust
                     && is_only_learnt(edit.tx, &other)?;
                 if is_merged && merged < MERGES_MAX {
@@ -400,7 +401,7 @@ impl Prepared {
     }
 
     fn write_diary(&self, edit: &Edit<'_, '_>) -> Result<()> {
-        let name = NoteName::parse(DIARY)?;
+        let name = NoteName::parse(NoteName::DIARY)?;
         let news = self.all().filter(|(claim, one)| Prepared::is_recorded(claim, one));
         let news: Vec<StoredDecision> =
             news.map(|(claim, one)| Prepared::stored_decision(claim, one)).collect();
@@ -417,7 +418,7 @@ pub(super) fn find_blocked(
     decisions: &Decisions,
 ) -> Result<Vec<(usize, DreamGate, String)>> {
     let mut blocked = Vec::new();
-    for (place, (claim, one)) in gathered.claims.iter().zip(&decisions.decided).enumerate() {
+    for (index, (claim, one)) in gathered.claims.iter().zip(&decisions.decided).enumerate() {
         let is_promoted = one.verdict == DreamVerdict::Promoted && one.is_new;
         if !is_promoted || claim.memory.status != MemoryStatus::Candidate {
             continue;
@@ -431,7 +432,7 @@ pub(super) fn find_blocked(
             if is_by_hand || other.holds_from() > claim.memory.holds_from() {
                 let who = if is_by_hand { "which a person stated" } else { "which is newer" };
                 let reason = format!("{}, {who}, says otherwise", other.id);
-                blocked.push((place, DreamGate::Contradiction, reason));
+                blocked.push((index, DreamGate::Contradiction, reason));
                 break;
             }
         }

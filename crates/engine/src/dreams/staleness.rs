@@ -4,7 +4,7 @@
 use super::evidence::day_of;
 use jiff::civil::Date;
 use oneiro_model::{MemoryKind, Timestamp};
-use oneiro_text::{find_dates, is_time_word, normalise};
+use oneiro_text::{find_dates, is_time_word, normalise, padded_words};
 use std::sync::LazyLock;
 
 /// Days after which what is bound to a time is stale.
@@ -42,7 +42,7 @@ struct Lists {
 static LISTS: LazyLock<Lists> = LazyLock::new(|| {
     let of = |name: &str| {
         let entries = oneiro_text::sections(WORDS).filter(|(section, _)| *section == name);
-        entries.map(|(_, entry)| padded(entry)).collect()
+        entries.map(|(_, entry)| padded_words(entry)).collect()
     };
     Lists {
         end: of("end"),
@@ -102,7 +102,7 @@ pub(crate) fn bound(claim: TimedClaim<'_>) -> Option<Bound> {
     if claim.kind == MemoryKind::Episodic {
         return Some(Bound::Event);
     }
-    let text = padded(claim.content);
+    let text = padded_words(claim.content);
     bound_by_words(&text).or_else(|| {
         let is_origin = has_word(&text, &RECURRING) || has_word(&text, &SINCE);
         let names_day = !is_origin && names_date(claim.content, claim.said_at);
@@ -117,7 +117,7 @@ pub(crate) fn is_small_talk(content: &str) -> bool {
     oneiro_text::Analyzer::default().tokens(content, |token| {
         if !token.stop {
             words += 1;
-            let word = padded(token.norm);
+            let word = padded_words(token.norm);
             passing += usize::from(LISTS.small_talk.contains(&word));
         }
     });
@@ -127,7 +127,7 @@ pub(crate) fn is_small_talk(content: &str) -> bool {
 /// Why a line of a note is stale: it is bound to a time that passed two weeks ago. `written` is when the line
 /// was written.
 pub(crate) fn stale_line(line: &str, written: Timestamp, now: Timestamp) -> Option<Bound> {
-    let text = padded(line);
+    let text = padded_words(line);
     if has_phrase(&text, &LISTS.over) && age(written, now) > STALE_DAYS {
         return Some(Bound::Over);
     }
@@ -190,15 +190,6 @@ fn dates(content: &str, said_at: Timestamp) -> Vec<i64> {
 fn date_of(at: Timestamp) -> Option<Date> {
     let at = jiff::Timestamp::from_microsecond(at.micros()).ok()?;
     Some(at.to_zoned(jiff::tz::TimeZone::UTC).date())
-}
-
-/// A text in words of one form, with a space on each side.
-fn padded(text: &str) -> String {
-    let words: String = normalise(text)
-        .chars()
-        .map(|letter| if letter.is_alphanumeric() { letter } else { ' ' })
-        .collect();
-    format!(" {} ", words.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 #[cfg(test)]

@@ -61,13 +61,7 @@ impl Vocabulary {
 
 /// The words of a claim that tell what it says, in one order: claims with the same ones may say the same.
 pub(crate) fn signature(analyzer: &mut Analyzer, claim: &str) -> String {
-    let mut words = BTreeSet::new();
-    analyzer.tokens(claim, |token| {
-        if !token.stop {
-            words.insert(token.term.to_owned());
-        }
-    });
-    words.into_iter().collect::<Vec<_>>().join(" ")
+    analyzer.content_terms(claim).into_iter().collect::<Vec<_>>().join(" ")
 }
 
 /// The words of a text that can be concepts, with their first place.

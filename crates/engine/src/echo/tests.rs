@@ -47,7 +47,7 @@ fn assert_stripped(text: &str, rest: &str) {
 }
 
 #[test]
-fn characters_that_are_not_seen_hide_no_echo() {
+fn invisible_characters_do_not_hide_an_echo() {
     for hidden in ['\u{200B}', '\u{AD}', '\u{2060}', '\u{FEFF}'] {
         assert_stripped(&SEATS.replace("window", &format!("win{hidden}dow")), "");
     }

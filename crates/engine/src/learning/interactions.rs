@@ -132,7 +132,7 @@ fn answer_of(interaction: &Interaction) -> String {
 
 fn reinforce_by(oneiro: &Oneiro, interaction: &Interaction) -> Result<Vec<ReinforcedMemory>> {
     let answer = answer_of(interaction);
-    let pool = oneiro.store.read(|tx| oneiro.use_pool(tx))?;
+    let pool = oneiro.store.read(|tx| oneiro.usage_matcher(tx))?;
     let mut used = pool.used_by(&answer, USER_SUBJECT, interaction.project.as_deref());
     used.extend(interaction.memories_used.iter().cloned());
     used.sort();
@@ -198,7 +198,7 @@ fn extract_from(oneiro: &Oneiro, interaction: &Interaction) -> Result<Vec<Memory
                     quote: clean(quote),
                     trust: Trust::Agent,
                 });
-                let hash = memories::claim(edit.identity, &memory);
+                let hash = memories::claim_hash(edit.identity, &memory);
                 let mut is_known = false;
                 for status in [MemoryStatus::Active, MemoryStatus::Candidate] {
                     is_known |= memories::by_claim(edit.tx, &hash, status)?.is_some();

@@ -4,7 +4,7 @@
 //! A cursor in the space says how far it has read, and with which version of the rules. Any process may
 //! go on from there; two of them never learn the same message twice.
 
-mod believe;
+mod apply_claim;
 mod interactions;
 mod read;
 mod turns;
@@ -15,14 +15,14 @@ use crate::Oneiro;
 use crate::jobs;
 use crate::sessions::resolve_in;
 use crate::views::Learning;
-pub(crate) use believe::last_said;
-use believe::{believe, record_uses};
+pub(crate) use apply_claim::last_said;
+use apply_claim::{apply_claim, record_uses};
 use oneiro_model::{Actor, ActorKind, ActorSurface, ExtractRequest, Extracted, Result};
 use oneiro_store::message_rows;
 use oneiro_store::{Tx, learning};
-use read::{Lesson, Reader};
+use read::{MessageClaims, Reader};
 use std::time::{Duration, Instant};
-pub(crate) use uses::UsePool;
+pub(crate) use uses::UsageMatcher;
 
 /// Messages that are read at once.
 const BATCH_MESSAGES: usize = 256;
@@ -31,7 +31,7 @@ const BATCH_MESSAGES: usize = 256;
 const SESSION_MESSAGES: usize = 100_000;
 
 /// The version of the rules, as the cursor stores it.
-const RULES: i64 = oneiro_claims::VERSION as i64;
+const RULES_VERSION: i64 = oneiro_claims::VERSION as i64;
 
 impl Learning<'_> {
     /// Learns from every message that was not read yet, or from all messages of one session.
@@ -40,23 +40,23 @@ impl Learning<'_> {
             return self.oneiro.learn_until(&|| false);
         };
         let worker = self.oneiro.learner();
-        let lessons = worker.store.read(|tx| {
+        let read = worker.store.read(|tx| {
             let (key, _) = resolve_in(tx, session.as_str())?;
             let rows = message_rows::session_after(tx, key, 0, SESSION_MESSAGES)?;
-            Reader::new(&worker, tx)?.lessons(rows)
+            Reader::new(&worker, tx)?.read_all(rows)
         })?;
-        let mut done = Extracted { messages: lessons.read, ..Extracted::default() };
-        for lesson in &lessons.found {
-            worker.learn(lesson, None, &mut done)?;
+        let mut done = Extracted { messages: read.count, ..Extracted::default() };
+        for message in &read.found {
+            worker.learn(message, None, &mut done)?;
         }
         Ok(done)
     }
-}
 
-impl Learning<'_> {
     /// Counts every stored message as read, without learning from it.
     pub fn skip(&self) -> Result<()> {
-        self.oneiro.store.write(|tx| learning::put_cursor(tx, message_rows::last_id(tx)?, RULES))
+        self.oneiro
+            .store
+            .write(|tx| learning::put_cursor(tx, message_rows::last_id(tx)?, RULES_VERSION))
     }
 }
 
@@ -73,34 +73,34 @@ impl Oneiro {
         let mut done = Extracted::default();
         while !stopped() {
             let (cursor, batch) = worker.store.read(|tx| {
-                let cursor = learning::cursor(tx, RULES)?;
+                let cursor = learning::cursor(tx, RULES_VERSION)?;
                 if !worker.settings_in(tx)?.learn_from_conversations {
                     return Ok((cursor, None));
                 }
                 let rows = message_rows::after(tx, cursor, BATCH_MESSAGES)?;
                 let last = rows.last().map(|row| row.seq);
-                let batch = last.map(|last| Ok((last, Reader::new(&worker, tx)?.lessons(rows)?)));
+                let batch = last.map(|last| Ok((last, Reader::new(&worker, tx)?.read_all(rows)?)));
                 Ok((cursor, batch.transpose()?))
             })?;
-            let Some((last, lessons)) = batch else { break };
+            let Some((last, read)) = batch else { break };
             let mut at = cursor;
-            for lesson in &lessons.found {
+            for message in &read.found {
                 if stopped() {
                     return Ok(done);
                 }
-                match worker.learn(lesson, Some(at), &mut done) {
-                    Ok(Learnt::Done) => at = lesson.seq,
+                match worker.learn(message, Some(at), &mut done) {
+                    Ok(Learnt::Done) => at = message.seq,
                     Ok(Learnt::ByOther) => return Ok(done),
                     Err(error) if error.kind() == oneiro_model::ErrorKind::Busy => {
                         return Err(error);
                     }
                     // One message that cannot be learnt from must not keep the others from it.
                     Err(error) => {
-                        tracing::warn!(%error, message = lesson.seq, "nothing was learnt from a message");
+                        tracing::warn!(%error, message = message.seq, "nothing was learnt from a message");
                     }
                 }
             }
-            done.messages += lessons.read;
+            done.messages += read.count;
             let is_first = worker.store.write(move |tx| move_cursor(tx, at, last))?;
             if !is_first {
                 break;
@@ -116,28 +116,28 @@ impl Oneiro {
 
     /// Learns from one message, in one group of operations. With a cursor, only if no other process
     /// has moved it.
-    fn learn(&self, lesson: &Lesson, cursor: Option<i64>, done: &mut Extracted) -> Result<Learnt> {
-        let lesson = lesson.clone();
+    fn learn(
+        &self,
+        message: &MessageClaims,
+        cursor: Option<i64>,
+        done: &mut Extracted,
+    ) -> Result<Learnt> {
+        let message = message.clone();
         let (learnt, counted) =
             self.edit(None, crate::operations::Grouping::Group, move |edit| {
                 let mut counted = Extracted::default();
                 if let Some(cursor) = cursor
-                    && !move_cursor(edit.tx, cursor, lesson.seq)?
+                    && !move_cursor(edit.tx, cursor, message.seq)?
                 {
                     return Ok((Learnt::ByOther, counted));
                 }
-                for found in &lesson.claims {
-                    believe(edit, &lesson, found, &mut counted)?;
+                for found in &message.claims {
+                    apply_claim(edit, &message, found, &mut counted)?;
                 }
-                record_uses(edit, &lesson, &mut counted)?;
+                record_uses(edit, &message, &mut counted)?;
                 Ok((Learnt::Done, counted))
             })?;
-        done.active += counted.active;
-        done.candidates += counted.candidates;
-        done.known += counted.known;
-        done.superseded += counted.superseded;
-        done.refused += counted.refused;
-        done.used += counted.used;
+        done.add(&counted);
         Ok(learnt)
     }
 
@@ -158,9 +158,9 @@ enum Learnt {
 
 /// Moves the cursor from one message to another; false if it is no longer there.
 fn move_cursor(tx: &Tx<'_>, from: i64, to: i64) -> Result<bool> {
-    if learning::cursor(tx, RULES)? != from {
+    if learning::cursor(tx, RULES_VERSION)? != from {
         return Ok(false);
     }
-    learning::put_cursor(tx, to, RULES)?;
+    learning::put_cursor(tx, to, RULES_VERSION)?;
     Ok(true)
 }

@@ -1,8 +1,8 @@
 //! Reads messages for what they state: who said it, about whom, in which project, and which memories an
 //! answer rests on. It writes nothing.
 
-use super::uses::UsePool;
-use crate::echo::{ServedLines, served_to};
+use super::uses::UsageMatcher;
+use crate::echo::{ServedLines, Stripped, served_to};
 use crate::memories::{USER_SUBJECT, judge_message, typed_text};
 use crate::settings::Settings;
 use crate::{Oneiro, projects};
@@ -21,12 +21,12 @@ const READ_CHARS_MAX: usize = 64 * 1024;
 /// Messages before an answer among which its prompt is looked for.
 const PROMPT_SCAN_MESSAGES: usize = 32;
 
-/// Claims of one pass that wait for a reviewer.
+/// Maximum number of claims taken from one message.
 const CLAIMS_PER_MESSAGE: usize = 50;
 
-/// What one message teaches.
+/// The claims of a message, and the memories it rests on.
 #[derive(Debug, Clone)]
-pub(super) struct Lesson {
+pub(super) struct MessageClaims {
     pub(super) seq: i64,
     pub(super) session_id: SessionId,
     /// When it was said.
@@ -51,12 +51,19 @@ pub(super) struct FoundClaim {
     pub(super) speaker: Speaker,
 }
 
-/// What was read.
-pub(super) struct Lessons {
-    /// Messages that were read.
-    pub(super) read: usize,
-    /// Those that teach something.
-    pub(super) found: Vec<Lesson>,
+impl FoundClaim {
+    /// Whether the person said it in own words.
+    pub(super) fn is_own_words(&self) -> bool {
+        self.speaker == Speaker::Person && self.trust == Trust::Owner
+    }
+}
+
+/// Messages that were read.
+pub(super) struct ReadMessages {
+    /// How many they are.
+    pub(super) count: usize,
+    /// Those that have claims or rest on memories.
+    pub(super) found: Vec<MessageClaims>,
 }
 
 /// What is known about a session.
@@ -74,7 +81,7 @@ struct SessionFacts {
 pub(super) struct Reader<'r, 'c> {
     tx: &'r Tx<'c>,
     settings: Arc<Settings>,
-    pool: Arc<UsePool>,
+    matcher: Arc<UsageMatcher>,
     sessions: FxHashMap<i64, Option<SessionFacts>>,
     /// The last message of each session that was read in this batch.
     last: FxHashMap<i64, MessageRow>,
@@ -87,31 +94,29 @@ impl<'r, 'c> Reader<'r, 'c> {
         Ok(Reader {
             tx,
             settings: oneiro.settings_in(tx)?,
-            pool: oneiro.use_pool(tx)?,
+            matcher: oneiro.usage_matcher(tx)?,
             sessions: FxHashMap::default(),
             last: FxHashMap::default(),
             prompts: FxHashMap::default(),
         })
     }
 
-    pub(super) fn lessons(&mut self, rows: Vec<MessageRow>) -> Result<Lessons> {
-        let mut lessons = Lessons { read: rows.len(), found: Vec::new() };
+    pub(super) fn read_all(&mut self, rows: Vec<MessageRow>) -> Result<ReadMessages> {
+        let mut read = ReadMessages { count: rows.len(), found: Vec::new() };
         for row in rows {
             if row.visibility == Visibility::Rewound {
                 continue;
             }
-            if let Some(lesson) = self.lesson(&row)? {
-                lessons.found.push(lesson);
-            }
+            read.found.extend(self.read_message(&row)?);
             if row.role == Role::User {
                 self.prompts.insert(row.session_key, typed_text(&row.body));
             }
             self.last.insert(row.session_key, row);
         }
-        Ok(lessons)
+        Ok(read)
     }
 
-    fn lesson(&mut self, row: &MessageRow) -> Result<Option<Lesson>> {
+    fn read_message(&mut self, row: &MessageRow) -> Result<Option<MessageClaims>> {
         let speaker = match row.role {
             Role::User => Speaker::Person,
             Role::Assistant => Speaker::Assistant,
@@ -153,21 +158,7 @@ impl<'r, 'c> Reader<'r, 'c> {
         });
         let found: Vec<FoundClaim> = found.collect();
         let used = match speaker {
-            Speaker::Assistant => {
-                let mut used =
-                    self.pool.used_by(whole, &session.subject, session.project.as_deref());
-                if stripped.consecutive {
-                    // Several served lines in a row are a copy, not an answer.
-                    used.retain(|id| !stripped.echoed.contains(id));
-                } else {
-                    used.extend(
-                        whole.lines().filter_map(|line| session.served.sentence_rests_on(line)),
-                    );
-                }
-                used.sort();
-                used.dedup();
-                used
-            }
+            Speaker::Assistant => self.used_memories(whole, &stripped, session),
             Speaker::Person => Vec::new(),
         };
         if found.is_empty() && used.is_empty() {
@@ -175,7 +166,7 @@ impl<'r, 'c> Reader<'r, 'c> {
         }
         let prompt = if used.is_empty() { String::new() } else { self.prompt(row)? };
         let Some(Some(session)) = self.sessions.get(&row.session_key) else { return Ok(None) };
-        Ok(Some(Lesson {
+        Ok(Some(MessageClaims {
             seq: row.seq,
             session_id: session.id.clone(),
             at: row.at,
@@ -186,6 +177,26 @@ impl<'r, 'c> Reader<'r, 'c> {
             prompt,
             may_activate: self.settings.learn_activate_own_words,
         }))
+    }
+
+    /// The memories that an answer rests on.
+    fn used_memories(
+        &self,
+        answer: &str,
+        stripped: &Stripped,
+        session: &SessionFacts,
+    ) -> Vec<MemoryId> {
+        let project = session.project.as_deref();
+        let mut used = self.matcher.used_by(answer, &session.subject, project);
+        if stripped.consecutive {
+            // Several served lines in a row are a copy, not an answer.
+            used.retain(|id| !stripped.echoed.contains(id));
+        } else {
+            used.extend(answer.lines().filter_map(|line| session.served.sentence_rests_on(line)));
+        }
+        used.sort();
+        used.dedup();
+        used
     }
 
     /// What the user typed before a message.

@@ -215,6 +215,34 @@ fn german_present(text: &str) -> Option<String> {
     })
 }
 
+/// Words before the day of an event, at the end of a statement: "We moved to Postgres on 19 June 2026".
+const BEFORE_DAYS: &[&str] = &[
+    " in the week of ",
+    " on the weekend of ",
+    " on ",
+    " in der woche vom ",
+    " in der woche ",
+    " am wochenende vom ",
+    " am ",
+    " en la semana del ",
+    " el fin de semana del ",
+    " el ",
+];
+
+/// A statement without the day on which it began to hold; `None` if it names none.
+pub(super) fn without_day(content: &str) -> Option<&str> {
+    let lower = content.to_lowercase();
+    if lower.len() != content.len() {
+        return None;
+    }
+    let starts = BEFORE_DAYS.iter().filter_map(|words| {
+        let at = lower.find(words)?;
+        let rest = lower.get(at + words.len()..)?;
+        rest.starts_with(|letter: char| letter.is_ascii_digit()).then_some(at)
+    });
+    starts.min().and_then(|at| content.get(..at))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

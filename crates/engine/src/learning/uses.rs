@@ -26,7 +26,7 @@ const POOL_MEMORIES: usize = 20_000;
 
 /// The words of every active memory.
 #[derive(Default)]
-pub(crate) struct UsePool {
+pub(crate) struct UsageMatcher {
     /// The last operation that it knows.
     last_operation: i64,
     entries: Vec<Entry>,
@@ -41,8 +41,8 @@ struct Entry {
     words: Vec<u64>,
 }
 
-impl UsePool {
-    /// The memories that a text rests on: of the project, and personal ones of whoever speaks.
+impl UsageMatcher {
+    /// The memories that a text rests on: of the project, and personal ones of the speaker.
     pub(crate) fn used_by(
         &self,
         text: &str,
@@ -93,10 +93,10 @@ fn stems(analyzer: &mut Analyzer, text: &str) -> Vec<u64> {
 
 impl Oneiro {
     /// The words of every active memory, as this transaction sees them.
-    pub(crate) fn use_pool(&self, tx: &Tx<'_>) -> Result<Arc<UsePool>> {
+    pub(crate) fn usage_matcher(&self, tx: &Tx<'_>) -> Result<Arc<UsageMatcher>> {
         let last_operation = operations::last_key(tx)?;
         {
-            let known = self.use_pool.lock().unwrap_or_else(PoisonError::into_inner);
+            let known = self.usage_matcher.lock().unwrap_or_else(PoisonError::into_inner);
             if known.last_operation == last_operation {
                 return Ok(Arc::clone(&known));
             }
@@ -112,8 +112,8 @@ impl Oneiro {
             subject: row.memory.subject,
             project: row.memory.project,
         });
-        let pool = Arc::new(UsePool { last_operation, entries: entries.collect() });
-        *self.use_pool.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&pool);
+        let pool = Arc::new(UsageMatcher { last_operation, entries: entries.collect() });
+        *self.usage_matcher.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&pool);
         Ok(pool)
     }
 }

@@ -29,6 +29,9 @@ impl KnownAt {
         (stored, memory): (Stored, &Memory),
     ) -> Result<Option<Memory>> {
         let later = operations::of_subject_after(tx, memory.id.as_str(), self.0)?;
+        if later.is_empty() {
+            return Ok((stored == Stored::Present).then(|| memory.clone()));
+        }
         let mut fields = match stored {
             Stored::Present => Some(memory.fields()?),
             Stored::Removed => None,
@@ -46,9 +49,6 @@ impl KnownAt {
         let Some(fields) = fields else { return Ok(None) };
         let mut was = Memory::from_fields(fields, memory.id.as_str(), memory.created_at)?;
         was.confidence = was.initial_confidence;
-        if later.is_empty() {
-            was = memory.clone();
-        }
         Ok(Some(was))
     }
 }
@@ -65,7 +65,7 @@ pub(super) fn known_at(tx: &Tx<'_>, id: &str, at: Timestamp) -> Result<Memory> {
 pub(crate) fn texts_known_at(tx: &Tx<'_>, at: Timestamp) -> Result<Vec<MemoryText>> {
     let known_at = KnownAt::new(tx, at)?;
     let filter = Filter { with_removed: true, ..Filter::default() };
-    let rows = memories::list_without_citations(tx, &filter, i64::MAX as usize)?;
+    let rows = memories::all_without_citations(tx, &filter)?;
     let mut texts = Vec::new();
     for MemoryRow { key, stored, memory } in rows.into_iter().rev() {
         let was = known_at.memory(tx, (stored, &memory))?;

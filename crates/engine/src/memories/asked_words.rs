@@ -1,7 +1,7 @@
 //! The words by which people ask for a statement although it does not have them: "where do I live?"
 //! finds "I moved to Porto". They stand in the text index beside the words of the statement.
 
-use oneiro_text::normalise;
+use oneiro_text::padded_words;
 use std::sync::LazyLock;
 
 const WORDS: &str = include_str!("../../assets/asked_words.txt");
@@ -17,25 +17,16 @@ static TOPICS: LazyLock<Vec<Topic>> = LazyLock::new(|| {
     let topics = lines.filter_map(|line| {
         let (phrases, asked) = line.split_once("=>")?;
         Some(Topic {
-            phrases: phrases.split(", ").map(|phrase| padded(phrase.trim())).collect(),
+            phrases: phrases.split(", ").map(|phrase| padded_words(phrase.trim())).collect(),
             asked: asked.split(", ").map(str::trim).collect(),
         })
     });
     topics.collect()
 });
 
-/// A text in words of one form, with a space on each side.
-fn padded(text: &str) -> String {
-    let words: String = normalise(text)
-        .chars()
-        .map(|letter| if letter.is_alphanumeric() { letter } else { ' ' })
-        .collect();
-    format!(" {} ", words.split_whitespace().collect::<Vec<_>>().join(" "))
-}
-
 /// A statement with the words by which people ask for it.
 pub(crate) fn with_asked_words(content: &str) -> String {
-    let statement = padded(content);
+    let statement = padded_words(content);
     let mut asked: Vec<&str> = Vec::new();
     for topic in TOPICS.iter() {
         if topic.phrases.iter().any(|phrase| statement.contains(phrase.as_str())) {

@@ -20,7 +20,7 @@ impl Memories<'_> {
                 (None, Some(source), _) => memories::citing(tx, Cited::Source(source))?,
                 (None, None, Some(user)) => {
                     let filter = Filter { subject: Some(user.clone()), ..Filter::default() };
-                    let about = memories::list_without_citations(tx, &filter, usize::MAX >> 1)?;
+                    let about = memories::all_without_citations(tx, &filter)?;
                     let mut ids = memories::citing(tx, Cited::User(user))?;
                     ids.extend(about.into_iter().map(|row| row.memory.id.to_string()));
                     ids
@@ -31,9 +31,7 @@ impl Memories<'_> {
             ids.dedup();
             let found: Result<Vec<Memory>> = ids.iter().map(|id| resolve(tx, id)).collect();
             let mut found = found?;
-            found.retain(|memory| {
-                matches!(memory.status, MemoryStatus::Candidate | MemoryStatus::Active)
-            });
+            found.retain(|memory| memory.status.is_standing());
             Ok(found)
         })
     }

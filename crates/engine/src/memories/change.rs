@@ -169,28 +169,26 @@ pub(crate) fn supersede(
     let suspended_by = new.suspended_by.clone().filter(|by| *by != old.id);
     let started = Memory { valid_from: Some(since), suspended_by, ..new.clone() };
     edit.write(OperationVerb::Edit, Some(new), Some(&started))?;
-    let after = Memory {
-        status: MemoryStatus::Superseded,
-        superseded_by: Some(new.id.clone()),
-        suspended_by: None,
-        valid_until: Some(old.valid_until.map_or(until, |end| end.min(until))),
-        ..old.clone()
-    };
+    let after = superseded(old, &new.id, until);
     edit.write(OperationVerb::Supersede, Some(old), Some(&after))
 }
 
 /// Marks a memory that was said before `newer` as replaced by it from the beginning.
 pub(crate) fn mark_superseded(edit: &Edit<'_, '_>, old: &Memory, newer: &Memory) -> Result<()> {
     let stored = resolve(edit.tx, old.id.as_str())?;
-    let until = newer.holds_from();
-    let after = Memory {
-        status: MemoryStatus::Superseded,
-        superseded_by: Some(newer.id.clone()),
-        suspended_by: None,
-        valid_until: Some(stored.valid_until.map_or(until, |end| end.min(until))),
-        ..stored.clone()
-    };
+    let after = superseded(&stored, &newer.id, newer.holds_from());
     edit.write(OperationVerb::Supersede, Some(&stored), Some(&after)).map(|_| ())
+}
+
+/// A memory as it is after another replaced it.
+fn superseded(old: &Memory, by: &MemoryId, until: Timestamp) -> Memory {
+    Memory {
+        status: MemoryStatus::Superseded,
+        superseded_by: Some(by.clone()),
+        suspended_by: None,
+        valid_until: Some(old.valid_until.map_or(until, |end| end.min(until))),
+        ..old.clone()
+    }
 }
 
 /// Refuses a successor that is not believed; a candidate may take the place of a candidate.
@@ -212,7 +210,7 @@ pub(super) fn is_superseded_by(tx: &Tx<'_>, memory: &Memory, id: &MemoryId) -> R
         }
         if visited.contains(&successor) {
             return Err(Error::conflict(format!(
-                "the successors of {} lead in a circle: {successor} replaces itself through them",
+                "the successors of {} form a cycle through {successor}",
                 memory.id
             ))
             .remedy(format!("set the status of {successor} to active, then try again")));
@@ -247,7 +245,7 @@ fn successor(
         citations: Vec::new(),
         ..old.clone()
     };
-    let claim = memories::claim(edit.identity, &new);
+    let claim = memories::claim_hash(edit.identity, &new);
     match memories::by_claim(edit.tx, &claim, MemoryStatus::Active)? {
         Some(known) => Ok(known),
         None => {
@@ -260,11 +258,7 @@ fn successor(
 /// A memory with the sources and tags of another; its trust is that of the less trusted one.
 pub(super) fn with_evidence_of(memory: &Memory, other: &Memory) -> Memory {
     let mut merged = memory.clone();
-    for citation in &other.citations {
-        if !merged.citations.contains(citation) {
-            merged.citations.push(citation.clone());
-        }
-    }
+    merged.add_citations(&other.citations);
     merged.tags.extend(other.tags.iter().filter(|tag| !memory.tags.contains(tag)).cloned());
     merged.trust = memory.trust.min(other.trust);
     merged.initial_confidence = memory.initial_confidence.max(other.initial_confidence);
@@ -286,7 +280,7 @@ fn edit_fields(
     }
     let is_about_changed = patch.kind.is_some() || patch.subject.is_some();
     if is_about_changed && after.kind.is_personal() && after.subject.is_none() {
-        return Err(Error::field("subject", "is missing: this kind is about somebody"));
+        return Err(Error::field("subject", "is required for this kind"));
     }
     if let Some(project) = &patch.project {
         after.project =

@@ -6,7 +6,7 @@ use crate::operations::{Edit, Grouping, needs_person};
 use crate::sessions::{key_of, message_in};
 use crate::views::Memories;
 use oneiro_model::{
-    ActorKind, ChangedMemories, Distrust, DistrustId, DistrustKind, DistrustRequest, Error, Memory,
+    ChangedMemories, Distrust, DistrustId, DistrustKind, DistrustRequest, Error, Memory,
     MemoryStatus, OperationVerb, Result, Trust,
 };
 use oneiro_store::memories::{self, Cited};
@@ -123,7 +123,7 @@ fn judge_again(tx: &Tx<'_>, memory: &Memory, target: &Target) -> Result<Memory> 
         }
     }
     // A person's own statement stands, whatever it cites.
-    if memory.origin != ActorKind::Person && memory.confirmed_at.is_none() {
+    if !memory.is_stated_or_confirmed() {
         after.trust = Trust::External;
         if memory.status == MemoryStatus::Active {
             after.status = MemoryStatus::Candidate;

@@ -3,7 +3,7 @@
 use super::{lifecycle, resolve};
 use crate::Oneiro;
 use crate::operations::{Edit, is_agent, needs_person};
-use oneiro_model::{ActorKind, Memory, MemoryId, MemoryStatus, OperationVerb, Result, SubjectKind};
+use oneiro_model::{Memory, MemoryId, MemoryStatus, OperationVerb, Result, SubjectKind};
 use oneiro_store::memories::Cited;
 use oneiro_store::{Tx, identity, memories, operations};
 use serde_json::Value;
@@ -58,8 +58,7 @@ pub(crate) fn erase_memories_of_messages(
             message.is_some_and(|message| seqs.contains(&message.0))
         };
         let rests_on_them = memory.citations.iter().all(|citation| is_erased(citation.message_id));
-        let by_person = memory.origin == ActorKind::Person || memory.confirmed_at.is_some();
-        if rests_on_them && !by_person {
+        if rests_on_them && !memory.is_stated_or_confirmed() {
             restore_merged(&edit, &memory)?;
             memories::erase(tx, &memory.id, each)?;
             erased += 1;
@@ -82,10 +81,9 @@ pub(crate) fn erase_memories_of_messages(
 /// Restores what a person stated and merged into a memory that is erased.
 fn restore_merged(edit: &Edit<'_, '_>, erased: &Memory) -> Result<()> {
     for merged in memories::referring_to(edit.tx, &erased.id)? {
-        let is_stated = merged.origin == ActorKind::Person || merged.confirmed_at.is_some();
         let history = operations::of_subject(edit.tx, merged.id.as_str())?;
         let last = history.last().filter(|(_, last)| last.kind == MERGED);
-        if let Some((_, last)) = last.filter(|_| is_stated) {
+        if let Some((_, last)) = last.filter(|_| merged.is_stated_or_confirmed()) {
             let before = last.before.as_ref().and_then(|before| before.get("status"));
             let status = before.and_then(Value::as_str).map(MemoryStatus::parse).transpose()?;
             let status = status.unwrap_or(MemoryStatus::Active);

@@ -165,13 +165,16 @@ fn merge_duplicates(edits: &ImportEdits<'_, '_>, imported: &ImportedMemories<'_>
         loop {
             let Some(memory) = active(tx, id)? else { break };
             let other = edits.single(|edit| {
-                let claim = memories::claim(edit.identity, &memory);
+                let claim = memories::claim_hash(edit.identity, &memory);
                 memories::other_active_with_claim(tx, &claim, &memory.id)
             })?;
             let Some(other) = other else { break };
             let other = resolve(tx, &other)?;
-            let (kept, duplicate) =
-                if holds_against(tx, &memory, &other)? { (memory, other) } else { (other, memory) };
+            let (kept, duplicate) = if is_preferred_over(tx, &memory, &other)? {
+                (memory, other)
+            } else {
+                (other, memory)
+            };
             let proposed =
                 Memory { status: MemoryStatus::Candidate, suspended_by: None, ..duplicate.clone() };
             edits.single(|edit| {
@@ -205,7 +208,7 @@ fn merge(edit: &Edit<'_, '_>, kept: &Memory, duplicate: &Memory) -> Result<()> {
 
 /// Whether a memory is kept and the other with the same statement is merged into it. Every store
 /// decides the same: a person's before others', the more trusted, the older, the lower id.
-fn holds_against(tx: &Tx<'_>, memory: &Memory, other: &Memory) -> Result<bool> {
+fn is_preferred_over(tx: &Tx<'_>, memory: &Memory, other: &Memory) -> Result<bool> {
     let rank = |memory: &Memory| {
         let owned = is_owned(tx, memory)?;
         Ok::<_, Error>((!owned, Reverse(memory.trust), memory.created_at, memory.id.clone()))
@@ -213,7 +216,7 @@ fn holds_against(tx: &Tx<'_>, memory: &Memory, other: &Memory) -> Result<bool> {
     Ok(rank(memory)? < rank(other)?)
 }
 
-/// Suspends active memories that contradict one of the other store which holds against them.
+/// Suspends active memories that contradict one of the other store which is preferred.
 fn suspend_contradictions(
     edits: &ImportEdits<'_, '_>,
     imported: &ImportedMemories<'_>,
@@ -292,14 +295,14 @@ pub(crate) struct ProposedCounts {
     pub(crate) withheld: usize,
 }
 
-/// Proposes memories of a file as candidates of whoever imports it, who is not a person.
+/// Proposes imported memories as candidates, when the importer is not a person.
 pub(crate) fn propose_imported(
     edits: &ImportEdits<'_, '_>,
     memories: &[&Stated<Memory>],
 ) -> Result<ProposedCounts> {
     let mut counts = ProposedCounts::default();
     for Stated { record: memory, is_removed } in memories {
-        let stands = matches!(memory.status, MemoryStatus::Active | MemoryStatus::Candidate);
+        let stands = memory.status.is_standing();
         if *is_removed || !stands {
             counts.withheld += 1;
             continue;
@@ -357,7 +360,7 @@ fn propose(edit: &Edit<'_, '_>, imported: &Memory) -> Result<bool> {
         memory.citations.push(found);
     }
     for status in [MemoryStatus::Active, MemoryStatus::Candidate] {
-        let claim = memories::claim(edit.identity, &memory);
+        let claim = memories::claim_hash(edit.identity, &memory);
         if memories::by_claim(edit.tx, &claim, status)?.is_some() {
             return Ok(false);
         }

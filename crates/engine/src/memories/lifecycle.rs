@@ -14,9 +14,9 @@ enum Who {
     /// A person.
     Person,
     /// A person; others only if it is not a person's.
-    PersonIfOwned,
+    AnyoneUnlessOwned,
     /// A person; others only candidates that are not a person's.
-    PersonUnlessOwnCandidate,
+    PersonOrUnownedCandidate,
 }
 
 /// One row of the lifecycle.
@@ -33,26 +33,24 @@ const EDITED: &str = "memory.edit";
 
 const RULES: &[Rule] = &[
     Rule { verb: OperationVerb::Promote, from: &[Candidate], who: Who::Person },
-    Rule { verb: OperationVerb::Reject, from: &[Candidate], who: Who::PersonIfOwned },
+    Rule { verb: OperationVerb::Reject, from: &[Candidate], who: Who::AnyoneUnlessOwned },
     Rule { verb: OperationVerb::Confirm, from: &[Active], who: Who::Person },
-    Rule { verb: OperationVerb::Forget, from: &[Candidate, Active], who: Who::PersonIfOwned },
+    Rule { verb: OperationVerb::Forget, from: &[Candidate, Active], who: Who::AnyoneUnlessOwned },
     Rule { verb: OperationVerb::Supersede, from: &[Candidate, Active], who: Who::Person },
     Rule { verb: OperationVerb::Merge, from: &[Candidate, Active], who: Who::Person },
-    Rule { verb: OperationVerb::Edit, from: ANY, who: Who::PersonUnlessOwnCandidate },
+    Rule { verb: OperationVerb::Edit, from: ANY, who: Who::PersonOrUnownedCandidate },
 ];
 
 /// Whether a memory is a person's: one stated, promoted, confirmed, merged or rewrote it.
 pub(super) fn is_owned(tx: &Tx<'_>, memory: &Memory) -> Result<bool> {
-    let is_stated = memory.origin == ActorKind::Person
-        || memory.trust == Trust::Owner
-        || memory.confirmed_at.is_some();
+    let is_stated = memory.is_stated_or_confirmed() || memory.trust == Trust::Owner;
     Ok(is_stated || operations::is_decided_by_person(tx, memory.id.as_str())?)
 }
 
 /// Whether a memory was learnt from a conversation, and no person has decided about it.
 pub(crate) fn is_only_learnt(tx: &Tx<'_>, memory: &Memory) -> Result<bool> {
-    let is_learnt = memory.origin != ActorKind::Person && memory.confirmed_at.is_none();
-    Ok(is_learnt && !operations::is_decided_by_person(tx, memory.id.as_str())?)
+    Ok(!memory.is_stated_or_confirmed()
+        && !operations::is_decided_by_person(tx, memory.id.as_str())?)
 }
 
 /// Refuses an undo that changes what a person decided since, or that its actor could not do as a change
@@ -81,8 +79,8 @@ pub(super) fn check(edit: &Edit<'_, '_>, verb: OperationVerb, memory: &Memory) -
     let is_allowed = match rule.who {
         _ if edit.is_person() => true,
         Who::Person => false,
-        Who::PersonIfOwned => !is_owned(edit.tx, memory)?,
-        Who::PersonUnlessOwnCandidate => status == Candidate && !is_owned(edit.tx, memory)?,
+        Who::AnyoneUnlessOwned => !is_owned(edit.tx, memory)?,
+        Who::PersonOrUnownedCandidate => status == Candidate && !is_owned(edit.tx, memory)?,
     };
     if !is_allowed {
         return Err(needs_person(&format!("{verb} this memory")));

@@ -1,4 +1,4 @@
-//! Lists memories by filters, now or as they were known at a time, and shows one.
+//! RelationWords memories by filters, now or as they were known at a time, and shows one.
 
 use super::as_of::{KnownAt, known_at};
 use super::{find, related, resolve, signals};
@@ -158,8 +158,9 @@ fn words_of(text: &str) -> Vec<String> {
 }
 
 fn matches(request: &ListMemories, words: &[String], memory: &Memory) -> bool {
-    let is =
-        |wanted: Option<&str>, is: Option<&str>| wanted.is_none_or(|wanted| is == Some(wanted));
+    let equals = |wanted: Option<&str>, actual: Option<&str>| {
+        wanted.is_none_or(|wanted| actual == Some(wanted))
+    };
     let status = match (request.status, request.at) {
         (Some(status), _) => memory.status == status,
         (None, Some(_)) => {
@@ -169,8 +170,8 @@ fn matches(request: &ListMemories, words: &[String], memory: &Memory) -> bool {
     };
     status
         && request.kind.is_none_or(|kind| memory.kind == kind)
-        && is(request.project.as_deref(), memory.project.as_deref())
-        && is(request.subject.as_deref(), memory.subject.as_deref())
+        && equals(request.project.as_deref(), memory.project.as_deref())
+        && equals(request.subject.as_deref(), memory.subject.as_deref())
         && request.tag.as_ref().is_none_or(|tag| memory.tags.contains(tag))
         && (!request.suspended || memory.suspended_by.is_some())
         && request.since.is_none_or(|since| memory.created_at >= since)

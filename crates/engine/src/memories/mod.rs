@@ -12,7 +12,7 @@ mod evidence;
 mod imported;
 mod lifecycle;
 mod list;
-mod muting;
+mod pack_usage;
 mod refusal;
 mod related;
 mod relation;

@@ -54,7 +54,7 @@ pub(super) fn standing_refusal(edit: &Edit<'_, '_>, memory: &Memory) -> Result<O
 }
 
 fn last_refusal(edit: &Edit<'_, '_>, memory: &Memory) -> Result<Option<Refusal>> {
-    let claim = memories::claim(edit.identity, memory);
+    let claim = memories::claim_hash(edit.identity, memory);
     let believed = memories::by_claim(edit.tx, &claim, MemoryStatus::Active)?;
     if believed.is_some_and(|believed| believed.id != memory.id) {
         // A person has stated it again since.

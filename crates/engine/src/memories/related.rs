@@ -33,8 +33,7 @@ pub(crate) fn find_related(tx: &Tx<'_>, memory: &Memory) -> Result<Vec<RelatedMe
     let statement = Statement::new(&memory.content);
     for row in memories::list_without_citations(tx, &filter, COMPARED_MEMORIES)? {
         let other = row.memory;
-        let is_considered = matches!(other.status, MemoryStatus::Candidate | MemoryStatus::Active)
-            && are_about_the_same(memory, &other);
+        let is_considered = other.status.is_standing() && are_about_the_same(memory, &other);
         if !is_considered {
             continue;
         }
@@ -80,9 +79,8 @@ pub(super) fn find_similar(oneiro: &Oneiro, memory: &Memory) -> Result<Vec<Relat
     let found = oneiro.search_memories(&words, SIMILAR_CANDIDATES)?;
     let mut similar = Vec::new();
     for hit in found {
-        let is_considered = matches!(hit.status, MemoryStatus::Candidate | MemoryStatus::Active)
-            && hit.id != memory.id
-            && hit.subject == memory.subject;
+        let is_considered =
+            hit.status.is_standing() && hit.id != memory.id && hit.subject == memory.subject;
         let Some(other) = vector(&hit.content).filter(|_| is_considered) else { continue };
         let cosine = cosine(&own, &other);
         if cosine >= SIMILAR_MEANING {
@@ -107,11 +105,8 @@ fn cosine(one: &[f32], other: &[f32]) -> f32 {
 
 /// Whether two memories hold at a common time. What happened once does not exclude anything else.
 fn hold_together(one: &Memory, other: &Memory) -> bool {
-    let ends_before = |one: &Memory, other: &Memory| {
-        one.valid_until.zip(other.valid_from).is_some_and(|(until, from)| until <= from)
-    };
     let is_event = |memory: &Memory| memory.kind == MemoryKind::Episodic;
-    !ends_before(one, other) && !ends_before(other, one) && !is_event(one) && !is_event(other)
+    one.validity_overlaps(other) && !is_event(one) && !is_event(other)
 }
 
 /// Whether two memories have one subject, no different projects, and hold at a common time.

@@ -3,7 +3,7 @@
 //! place of a word, a property with one value (home, employer, deadline, port) has two, or a number or a
 //! choice for a purpose differs in otherwise equal statements.
 
-use super::relation_words::{LISTS, Property};
+use super::relation_words::{Property, RELATION_WORDS};
 use oneiro_model::Relation;
 use oneiro_text::normalise;
 use std::collections::BTreeSet;
@@ -58,10 +58,10 @@ impl Statement {
         let capitalised = capitalised_words(text);
         let words: Vec<String> = split(text);
         let text = join(&words);
-        let lists = &*LISTS;
+        let lists = &*RELATION_WORDS;
         let language = Language::of(&words);
         // "no" denies in Spanish, and is "in the" in Portuguese.
-        let mut negations = lists.negation.iter().filter(|phrase| !language.stops(phrase));
+        let mut negations = lists.negation.iter().filter(|phrase| !language.is_stop_word(phrase));
         let is_negated = negations.any(|phrase| find(&text, phrase).is_some());
         let is_past = lists.past.iter().any(|phrase| find(&text, phrase).is_some());
         let content = content_of(&words, language);
@@ -84,23 +84,23 @@ impl Statement {
 
 /// The words of a text that begin with a capital letter, if any but the first does.
 fn capitalised_words(text: &str) -> Option<BTreeSet<String>> {
-    let starts_high = |word: &&str| word.starts_with(char::is_uppercase);
+    let is_capitalised = |word: &&str| word.starts_with(char::is_uppercase);
     let mut words =
         text.split(|letter: char| !letter.is_alphanumeric()).filter(|it| !it.is_empty());
     let first = words.next();
-    let mut high: BTreeSet<String> =
-        words.filter(starts_high).map(|word| without_ending(normalise(word))).collect();
-    if high.is_empty() && first.is_none_or(|word| !starts_high(&word)) {
+    let mut capitalised: BTreeSet<String> =
+        words.filter(is_capitalised).map(|word| without_ending(normalise(word))).collect();
+    if capitalised.is_empty() && first.is_none_or(|word| !is_capitalised(&word)) {
         return None;
     }
-    high.extend(first.filter(starts_high).map(normalise));
-    Some(high)
+    capitalised.extend(first.filter(is_capitalised).map(normalise));
+    Some(capitalised)
 }
 
 /// Whether a text has a negation.
 pub(super) fn is_negated(text: &str) -> bool {
     let text = join(&split(text));
-    LISTS.negation.iter().any(|phrase| find(&text, phrase).is_some())
+    RELATION_WORDS.negation.iter().any(|phrase| find(&text, phrase).is_some())
 }
 
 /// The list of stop words that a statement has the most words of. Without accents, a word of one
@@ -110,10 +110,10 @@ struct Language(usize);
 
 impl Language {
     fn of(words: &[String]) -> Language {
-        let counts = LISTS.stop.iter().enumerate().map(|(index, stop)| {
-            let marks = LISTS.marks.get(index);
+        let counts = RELATION_WORDS.stop.iter().enumerate().map(|(index, stop)| {
+            let marks = RELATION_WORDS.language_markers.get(index);
             let is_known = |word: &&String| {
-                stop.contains(*word) && !LISTS.negation.contains(*word)
+                stop.contains(*word) && !RELATION_WORDS.negation.contains(*word)
                     || marks.is_some_and(|marks| marks.contains(*word))
             };
             (index, words.iter().filter(is_known).count())
@@ -125,8 +125,8 @@ impl Language {
     }
 
     /// Whether a word is a stop word of the language.
-    fn stops(self, word: &String) -> bool {
-        LISTS.stop.get(self.0).is_some_and(|stop| stop.contains(word))
+    fn is_stop_word(self, word: &String) -> bool {
+        RELATION_WORDS.stop.get(self.0).is_some_and(|stop| stop.contains(word))
     }
 }
 
@@ -139,7 +139,7 @@ fn relate(one: &Statement, other: &Statement) -> (Relation, String) {
         // "Never push" denies "pushing is allowed".
         let acts = |statement: &Statement| -> Vec<String> {
             let content = statement.content.iter();
-            content.filter(|word| !LISTS.permission.contains(*word)).cloned().collect()
+            content.filter(|word| !RELATION_WORDS.permission.contains(*word)).cloned().collect()
         };
         if shared.max(overlap(&acts(one), &acts(other))) >= SAME_STATEMENT {
             return (Relation::Contradicts, "one denies what the other says".to_owned());
@@ -173,7 +173,7 @@ fn relate(one: &Statement, other: &Statement) -> (Relation, String) {
 
 /// A word of one and its opposite in the other, where the rest is the same.
 fn opposites(one: &Statement, other: &Statement) -> Option<(String, String)> {
-    LISTS.antonyms.iter().find_map(|(left, right)| {
+    RELATION_WORDS.antonyms.iter().find_map(|(left, right)| {
         let pairs = [(left, right), (right, left)];
         pairs.into_iter().find_map(|(mine, theirs)| {
             let has = |statement: &Statement, phrase: &str| find(&statement.text, phrase).is_some();
@@ -195,7 +195,7 @@ fn opposites(one: &Statement, other: &Statement) -> Option<(String, String)> {
 
 /// Compares the values of a property that both state of the same subject.
 fn compare_properties(one: &Statement, other: &Statement) -> Option<(Relation, String)> {
-    LISTS.properties.iter().find_map(|property| {
+    RELATION_WORDS.properties.iter().find_map(|property| {
         let (subject, value) = property.find(one)?;
         let (other_subject, other_value) = property.find(other)?;
         if !is_same_subject(&subject, &other_subject) {
@@ -243,9 +243,9 @@ enum ValueForm {
 impl ValueForm {
     fn of(value: &[String]) -> ValueForm {
         let has = |list: &BTreeSet<String>| value.iter().any(|word| list.contains(word));
-        if has(&LISTS.weekday) {
+        if has(&RELATION_WORDS.weekday) {
             ValueForm::Weekday
-        } else if has(&LISTS.month) {
+        } else if has(&RELATION_WORDS.month) {
             ValueForm::Date
         } else if value.iter().any(|word| is_number(word)) {
             ValueForm::Number
@@ -262,22 +262,22 @@ fn are_comparable(
     (other, other_value): (&Statement, &[String]),
 ) -> bool {
     let form = ValueForm::of(value);
-    let has_country = |value: &[String]| LISTS.country.contains(join(value).trim());
+    let has_country = |value: &[String]| RELATION_WORDS.country.contains(join(value).trim());
     let same_names = match (one.is_name(value), other.is_name(other_value)) {
         (Some(mine), Some(theirs)) => mine == theirs,
         _ => true,
     };
     let same_days = form == ValueForm::Weekday
-        || one.words_of(&LISTS.weekday) == other.words_of(&LISTS.weekday);
+        || one.words_of(&RELATION_WORDS.weekday) == other.words_of(&RELATION_WORDS.weekday);
     form == ValueForm::of(other_value)
         && (form != ValueForm::Text || same_names)
         && has_country(value) == has_country(other_value)
-        && one.words_of(&LISTS.condition) == other.words_of(&LISTS.condition)
+        && one.words_of(&RELATION_WORDS.condition) == other.words_of(&RELATION_WORDS.condition)
         && same_days
 }
 
 fn is_number(word: &str) -> bool {
-    word.starts_with(|letter: char| letter.is_ascii_digit()) || LISTS.number.contains(word)
+    word.starts_with(|letter: char| letter.is_ascii_digit()) || RELATION_WORDS.number.contains(word)
 }
 
 /// The one value in which two statements differ: a number, a day, or what is used for the same purpose.
@@ -300,17 +300,19 @@ fn differing_value(one: &Statement, other: &Statement) -> Option<(String, String
     let is_content =
         |word: &String| !content_of(std::slice::from_ref(word), one.language).is_empty();
     let (before, after) = (content_of(head, one.language), content_of(tail, one.language));
-    let names_thing = head.last().is_some_and(|word| LISTS.numbered.contains(word))
+    let names_thing = head.last().is_some_and(|word| RELATION_WORDS.numbered.contains(word))
         || before.is_empty()
         || before.len() < 2 && head.last().is_some_and(is_content)
         || after.len() > before.len().min(2);
     let is_amount = both(&|value| matches!(value, [only] if is_number(only))) && !names_thing;
-    let is_day = both(
-        &|value| matches!(value, [only] if LISTS.weekday.contains(only) || LISTS.month.contains(only)),
-    ) && head.iter().any(|word| LISTS.being.contains(word));
+    let is_day_or_month = |word: &String| {
+        RELATION_WORDS.weekday.contains(word) || RELATION_WORDS.month.contains(word)
+    };
+    let is_day = both(&|value| matches!(value, [only] if is_day_or_month(only)))
+        && head.iter().any(|word| RELATION_WORDS.copulas.contains(word));
     let is_choice = both(&|value| value.len() <= CHOICE_WORDS)
-        && tail.first().is_some_and(|word| LISTS.purpose.contains(word))
-        && head.iter().any(|word| LISTS.usage.contains(word));
+        && tail.first().is_some_and(|word| RELATION_WORDS.purpose.contains(word))
+        && head.iter().any(|word| RELATION_WORDS.usage.contains(word));
     (is_amount || is_day || is_choice).then(|| (mine.join(" "), theirs.join(" ")))
 }
 
@@ -329,7 +331,7 @@ fn overlap(one: &[String], other: &[String]) -> f64 {
 
 /// The words that carry meaning.
 fn content_of(words: &[String], language: Language) -> Vec<String> {
-    let lists = &*LISTS;
+    let lists = &*RELATION_WORDS;
     let text = join(words);
     // Fillers and negations of several characters are removed from the text before it is split.
     let has_wide = words.iter().any(|word| word.starts_with(is_wide));
@@ -439,12 +441,18 @@ impl Property {
         });
         let (_, start, value) = found.max_by_key(|(length, ..)| *length)?;
         let value = split(value);
-        let until = value.iter().position(|word| LISTS.cut.contains(word)).unwrap_or(value.len());
+        let until = value
+            .iter()
+            .position(|word| RELATION_WORDS.value_ends.contains(word))
+            .unwrap_or(value.len());
         let value = value.get(..until)?;
         let is_described = |word: &String| {
             let is_participle = word.len() > 5 && (word.ends_with("ed") || word.ends_with("ing"));
-            let is_high = statement.capitalised.as_ref().is_some_and(|high| high.contains(word));
-            LISTS.vague.contains(word) || is_participle && !is_high
+            let is_capitalised = statement
+                .capitalised
+                .as_ref()
+                .is_some_and(|capitalised| capitalised.contains(word));
+            RELATION_WORDS.descriptions.contains(word) || is_participle && !is_capitalised
         };
         if value.first().is_some_and(is_described) {
             return None;
@@ -455,9 +463,9 @@ impl Property {
     /// The kinds of its values, if only values of one kind exclude each other.
     fn kinds(&self) -> Option<impl Iterator<Item = &'static BTreeSet<String>>> {
         let heading = format!("kinds of {}", self.name);
-        let has_kinds = LISTS.kinds.iter().any(|(name, _)| *name == heading);
+        let has_kinds = RELATION_WORDS.kinds.iter().any(|(name, _)| *name == heading);
         has_kinds.then(|| {
-            let kinds = LISTS.kinds.iter();
+            let kinds = RELATION_WORDS.kinds.iter();
             kinds.filter(move |(name, _)| *name == heading).map(|(_, kind)| kind)
         })
     }
@@ -469,7 +477,7 @@ const THIRD_PERSON: &str = "third person";
 
 /// The words of a subject. Whose it is counts: my mother is not I.
 fn subject_of(text: &str, language: Language) -> Vec<String> {
-    let [first, third] = &LISTS.person;
+    let [first, third] = &RELATION_WORDS.person;
     let mut subject: Vec<String> = Vec::new();
     let mut rest = Vec::new();
     for word in split(text) {

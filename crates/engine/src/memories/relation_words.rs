@@ -45,7 +45,7 @@ pub(super) struct Phrase {
 }
 
 /// The lists of words.
-pub(super) struct Lists {
+pub(super) struct RelationWords {
     pub(super) negation: Vec<String>,
     pub(super) past: Vec<String>,
     pub(super) purpose: BTreeSet<String>,
@@ -56,22 +56,22 @@ pub(super) struct Lists {
     pub(super) month: BTreeSet<String>,
     pub(super) number: BTreeSet<String>,
     /// Verbs between a thing and when it is.
-    pub(super) being: BTreeSet<String>,
+    pub(super) copulas: BTreeSet<String>,
     pub(super) condition: BTreeSet<String>,
     pub(super) country: BTreeSet<String>,
     /// Words that describe and name nothing.
-    pub(super) vague: BTreeSet<String>,
+    pub(super) descriptions: BTreeSet<String>,
     /// Words of a first and of a third person.
     pub(super) person: [BTreeSet<String>; 2],
     /// Values of which one excludes another, by the heading of their property.
     pub(super) kinds: Vec<(&'static str, BTreeSet<String>)>,
     /// Words by which a language is known, beside its stop words.
-    pub(super) marks: Vec<BTreeSet<String>>,
+    pub(super) language_markers: Vec<BTreeSet<String>>,
     /// Verbs of use.
     pub(super) usage: BTreeSet<String>,
     /// Stop words, by language.
     pub(super) stop: Vec<BTreeSet<String>>,
-    pub(super) cut: BTreeSet<String>,
+    pub(super) value_ends: BTreeSet<String>,
     pub(super) antonyms: Vec<(String, String)>,
     /// Words without meaning of their own, and phrases of several words or wide characters.
     pub(super) dropped: BTreeSet<String>,
@@ -79,7 +79,7 @@ pub(super) struct Lists {
     pub(super) properties: Vec<Property>,
 }
 
-pub(super) static LISTS: LazyLock<Lists> = LazyLock::new(|| {
+pub(super) static RELATION_WORDS: LazyLock<RelationWords> = LazyLock::new(|| {
     let of = |name: &str| -> Vec<String> {
         let lines = sections(WORDS).filter(|(section, _)| *section == name);
         let entries = lines.flat_map(|(_, line)| line.split(", "));
@@ -130,7 +130,7 @@ pub(super) static LISTS: LazyLock<Lists> = LazyLock::new(|| {
         dropped.iter().filter(|entry| is_phrase(entry)).cloned().collect();
     // Longer ones first: です before で.
     dropped_phrases.sort_by_key(|phrase| std::cmp::Reverse(phrase.len()));
-    Lists {
+    RelationWords {
         negation: of("negation"),
         past: of("past"),
         purpose: set("purpose"),
@@ -139,17 +139,17 @@ pub(super) static LISTS: LazyLock<Lists> = LazyLock::new(|| {
         weekday: value_set("weekday"),
         month: value_set("month"),
         number: value_set("number"),
-        being: set("being"),
+        copulas: set("being"),
         condition: set("condition"),
         country: value_set("country"),
-        vague: set("vague"),
+        descriptions: set("vague"),
         person: [person.next().unwrap_or_default(), person.next().unwrap_or_default()],
         kinds: kinds
             .map(|(name, line)| (name, entries(line).into_iter().flat_map(stems).collect()))
             .collect(),
-        marks: lines("marks"),
+        language_markers: lines("marks"),
         usage: set("use"),
-        cut: set("cut"),
+        value_ends: set("cut"),
         antonyms: antonyms.collect(),
         dropped_phrases,
         dropped: dropped.into_iter().collect(),

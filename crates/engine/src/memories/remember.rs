@@ -3,6 +3,7 @@
 use super::decay::queue_decay;
 use super::evidence::{self, Evidence, QuotePlace};
 use super::{change, lifecycle, refuse_undone, related, resolve};
+use crate::notes::without_secrets;
 use crate::operations::{Edit, Grouping, needs_person};
 use crate::projects;
 use crate::views::Memories;
@@ -11,7 +12,6 @@ use oneiro_model::{
     Remembered, Result, Trust,
 };
 use oneiro_store::memories;
-use serde_json::Value;
 
 /// The subject of personal statements whose speaker has no name.
 pub(crate) const USER_SUBJECT: &str = "user";
@@ -31,7 +31,7 @@ impl Memories<'_> {
     }
 }
 
-/// What a statement is worth, and why.
+/// The status and trust of a new statement, and why.
 struct Judged {
     status: MemoryStatus,
     trust: Trust,
@@ -50,7 +50,7 @@ fn remember(edit: &Edit<'_, '_>, new: &NewMemory) -> Result<Remembered> {
     let mut memory = draft(edit, new, &judged)?;
     memory.citations.extend(evidence.iter().map(|evidence| evidence.citation.clone()));
     refuse_undone(edit, &memory, evidence.as_ref())?;
-    let claim = memories::claim(edit.identity, &memory);
+    let claim = memories::claim_hash(edit.identity, &memory);
     let replaced = match &new.replaces {
         Some(id) => Some(resolve(edit.tx, id.as_str())?),
         None => None,
@@ -111,7 +111,7 @@ fn remember(edit: &Edit<'_, '_>, new: &NewMemory) -> Result<Remembered> {
 
 /// Supersedes what a memory replaces, if it is active; otherwise says what is left to do.
 pub(super) fn replace(edit: &Edit<'_, '_>, old: &Memory, new: &Memory) -> Result<String> {
-    let stands = matches!(old.status, MemoryStatus::Active | MemoryStatus::Candidate);
+    let stands = old.status.is_standing();
     if !stands || old.id == new.id {
         return Ok(String::new());
     }
@@ -242,11 +242,7 @@ fn add_evidence(
     (new, replaced): (&Memory, Option<Memory>),
 ) -> Result<Remembered> {
     let mut after = known.clone();
-    for citation in &new.citations {
-        if !after.citations.contains(citation) {
-            after.citations.push(citation.clone());
-        }
-    }
+    after.add_citations(&new.citations);
     if edit.is_person() || !lifecycle::is_owned(edit.tx, known)? {
         after.tags.extend(new.tags.iter().filter(|tag| !known.tags.contains(tag)).cloned());
         // The least trusted source counts, in whatever order they come.
@@ -274,9 +270,7 @@ fn add_evidence(
 
 /// Text as it is stored: without secrets and private spans, and without spaces around it.
 pub(crate) fn clean(text: &str) -> String {
-    let mut value = Value::String(text.trim().to_owned());
-    oneiro_model::withhold(&mut value);
-    crate::redact_secrets(value.as_str().unwrap_or_default()).into_owned()
+    without_secrets(text.trim())
 }
 
 /// Tags as they are stored, in order, each once.

@@ -14,7 +14,7 @@ use oneiro_store::operations::Record;
 use oneiro_store::{Tx, memories};
 use serde_json::{Map, Value};
 
-/// Fields whose change asserts an active memory anew.
+/// Fields whose change asserts an active memory again.
 const ASSERTING_FIELDS: [&str; 5] = ["status", "content", "subject", "project", "confirmed_at"];
 
 /// Judges again what the memories that an edit changed contradict, suspend and supersede.
@@ -27,7 +27,7 @@ pub(crate) fn settle(edit: &Edit<'_, '_>) -> Result<()> {
             continue;
         };
         refuse_missing_successor(edit, &memory)?;
-        refuse_ring(edit, before.as_ref(), &memory)?;
+        refuse_cycle(edit, before.as_ref(), &memory)?;
         if is_asserted(before.as_ref(), &memory)? {
             refuse_duplicate(edit, &memory)?;
             assert_memory(edit, &memory)?;
@@ -95,7 +95,7 @@ pub(super) fn judge_suspension(edit: &Edit<'_, '_>, memory: &Memory) -> Result<(
 
 /// Whether a later statement of the person, which still stands, was learnt to take the place of a memory.
 fn is_replacement(tx: &Tx<'_>, memory: &Memory, by: &Memory) -> Result<bool> {
-    let stands = |it: &Memory| matches!(it.status, MemoryStatus::Active | MemoryStatus::Candidate);
+    let stands = |it: &Memory| it.status.is_standing();
     let is_learnt = |it: &Memory| it.origin == ActorKind::Job && it.trust == Trust::Owner;
     let may_replace = stands(memory) && stands(by) && is_learnt(memory) && is_learnt(by);
     Ok(may_replace && last_said(tx, by)? > last_said(tx, memory)?)
@@ -113,7 +113,7 @@ pub(crate) fn suspend(edit: &Edit<'_, '_>, memory: &Memory, by: Option<&MemoryId
 
 /// Refuses a second active memory with the same statement.
 fn refuse_duplicate(edit: &Edit<'_, '_>, memory: &Memory) -> Result<()> {
-    let claim = memories::claim(edit.identity, memory);
+    let claim = memories::claim_hash(edit.identity, memory);
     match memories::other_active_with_claim(edit.tx, &claim, &memory.id)? {
         Some(other) => {
             Err(Error::conflict(format!("{other} is active and states the same as {}", memory.id))
@@ -147,14 +147,14 @@ fn refuse_missing_successor(edit: &Edit<'_, '_>, memory: &Memory) -> Result<()> 
 }
 
 /// Refuses a new successor that the memory itself replaced, directly or through others.
-fn refuse_ring(
+fn refuse_cycle(
     edit: &Edit<'_, '_>,
     before: Option<&Map<String, Value>>,
     memory: &Memory,
 ) -> Result<()> {
     let Some(by) = &memory.superseded_by else { return Ok(()) };
     let earlier = before.and_then(|before| before.get("superseded_by")).and_then(Value::as_str);
-    // An earlier ring is not in the way of a change of other fields.
+    // An existing cycle does not block a change of other fields.
     if earlier == Some(by.as_str()) || !is_superseded_by(edit.tx, memory, &memory.id)? {
         return Ok(());
     }

@@ -109,7 +109,7 @@ pub(crate) fn remove_signals_of_messages(tx: &Tx<'_>, seqs: &BTreeSet<i64>) -> R
     let Some(identity) = identity::get(tx)? else { return Ok(()) };
     let seqs: Vec<i64> = seqs.iter().copied().collect();
     let mut hashes = BTreeSet::new();
-    for some in seqs.chunks(ERASED_AT_ONCE) {
+    for some in seqs.chunks(ERASE_BATCH_ROWS) {
         for row in message_rows::by_ids(tx, some)?.iter().filter(|row| row.role == Role::User) {
             let typed = typed_text(&row.body);
             let query = crate::redact_secrets(typed.trim());
@@ -120,14 +120,14 @@ pub(crate) fn remove_signals_of_messages(tx: &Tx<'_>, seqs: &BTreeSet<i64>) -> R
 }
 
 /// Messages that are read at once for their erasure.
-const ERASED_AT_ONCE: usize = 256;
+const ERASE_BATCH_ROWS: usize = 256;
 
 /// What stands for a query, which may be absent.
 pub(crate) fn query_hash(identity: &Identity, query: Option<&str>) -> String {
     identity.hash(&[&oneiro_text::normalise(query.unwrap_or_default())])
 }
 
-/// How the confidence of a memory comes about.
+/// The parts that add up to the confidence of a memory.
 pub(super) fn explain(tx: &Tx<'_>, memory: &Memory) -> Result<ConfidenceExplained> {
     let part = |name: &str, value: f64| ConfidencePart { name: name.to_owned(), value };
     let uses = memory.reference_count as f64 * USE_CONFIDENCE;

@@ -59,8 +59,8 @@ pub(super) fn store_origins(tx: &Tx<'_>, name: &NoteName, key: i64) -> Result<()
     note_origins::put(tx, name, &LineOrigins { key, runs })
 }
 
-/// How long the comparison of two texts looks for the smallest difference.
-const DIFF_TIMEOUT: Duration = Duration::from_millis(50);
+/// How long the comparison of two texts looks for the smallest difference; a history has many.
+const BLAME_DIFF_TIMEOUT: Duration = Duration::from_millis(50);
 
 /// Carries the origin of each line from text to text.
 #[derive(Debug, Default)]
@@ -83,7 +83,7 @@ impl Origins {
         let mut origins = self.of_line.get(..prefix).unwrap_or_default().to_vec();
         origins.resize(prefix + new_middle.len(), origin);
         if !old_middle.is_empty() && !new_middle.is_empty() {
-            let deadline = Some(Instant::now() + DIFF_TIMEOUT);
+            let deadline = Some(Instant::now() + BLAME_DIFF_TIMEOUT);
             let found =
                 capture_diff_slices_deadline(Algorithm::Myers, old_middle, new_middle, deadline);
             for operation in found {

@@ -2,12 +2,12 @@
 
 use super::{edits, grammar};
 use crate::settings::Settings;
-use oneiro_model::{Error, NoteName, Result};
+use oneiro_model::{Error, NoteName, Result, thousands};
 use oneiro_store::{Tx, settings};
 
 /// The note about the world, and the note about the user.
-pub(super) const MEMORY: &str = "MEMORY.md";
-pub(super) const USER: &str = "USER.md";
+pub(super) const MEMORY_NOTE: &str = "MEMORY.md";
+pub(super) const USER_NOTE: &str = "USER.md";
 
 /// The budgets of a space.
 pub(super) struct Budgets {
@@ -27,8 +27,8 @@ impl Budgets {
     /// The most characters of a note; `None` without a budget.
     pub(super) fn limit(&self, name: &NoteName) -> Option<usize> {
         match name.file_name() {
-            MEMORY => Some(self.memory),
-            USER => Some(self.user),
+            MEMORY_NOTE => Some(self.memory),
+            USER_NOTE => Some(self.user),
             _ => None,
         }
     }
@@ -40,11 +40,11 @@ impl Budgets {
         if after <= limit || after < before {
             return Ok(());
         }
-        let entries = grammar::entries(old, grammar::detect(old));
+        let entries = grammar::entries(old);
         Err(Error::too_large(format!(
             "{name} would have {} of {} characters. It has {} entries [{}]: {}",
-            thousands(after),
-            thousands(limit),
+            thousands(after as u64),
+            thousands(limit as u64),
             entries.len(),
             usage(before, limit),
             edits::listed(&entries)
@@ -61,20 +61,7 @@ pub(super) fn chars(text: &str) -> usize {
 /// How full a note is, as `67% — 1,474/2,200 chars`.
 pub(super) fn usage(chars: usize, limit: usize) -> String {
     let percent = chars * 100 / limit.max(1);
-    format!("{percent}% — {}/{} chars", thousands(chars), thousands(limit))
-}
-
-/// A number with its thousands apart.
-fn thousands(number: usize) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    format!("{percent}% — {}/{} chars", thousands(chars as u64), thousands(limit as u64))
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use similar::{ChangeTag, TextDiff};
 use std::time::Duration;
 
-/// How long a comparison looks for the smallest difference.
-const DIFF_TIMEOUT: Duration = Duration::from_millis(500);
+/// How long a comparison that is shown looks for the smallest difference; only its reader waits.
+const SHOWN_DIFF_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Unchanged lines around a change.
 const CONTEXT_LINES: usize = 3;
@@ -24,7 +24,7 @@ pub(crate) fn difference(
     by_words: bool,
 ) -> Difference {
     let (from, to) = (old.unwrap_or_default(), new.unwrap_or_default());
-    let lines = TextDiff::configure().timeout(DIFF_TIMEOUT).diff_lines(from, to);
+    let lines = TextDiff::configure().timeout(SHOWN_DIFF_TIMEOUT).diff_lines(from, to);
     let count =
         |tag: ChangeTag| lines.iter_all_changes().filter(|change| change.tag() == tag).count();
     let (added, removed) = (count(ChangeTag::Insert), count(ChangeTag::Delete));
@@ -45,7 +45,7 @@ pub(crate) fn difference(
 /// The new text with what was removed in `[-..-]` and what was added in `{+..+}`; only changed
 /// lines.
 fn words(from: &str, to: &str) -> String {
-    let diff = TextDiff::configure().timeout(DIFF_TIMEOUT).diff_words(from, to);
+    let diff = TextDiff::configure().timeout(SHOWN_DIFF_TIMEOUT).diff_words(from, to);
     let mut all = String::new();
     let mut open = ChangeTag::Equal;
     for change in diff.iter_all_changes() {

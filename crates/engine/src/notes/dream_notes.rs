@@ -1,7 +1,7 @@
 //! The notes that dreams keep: MEMORY.md, or that of a person or a project where the space has one, and how
 //! dreams write them.
 
-use super::budget::{Budgets, MEMORY};
+use super::budget::{Budgets, MEMORY_NOTE};
 use super::screen;
 use crate::operations::Edit;
 use crate::settings::Settings;
@@ -20,10 +20,10 @@ pub(crate) struct DreamNotes {
 /// Reads the notes that dreams keep.
 pub(crate) fn dream_notes(tx: &Tx<'_>, settings: &Settings) -> Result<DreamNotes> {
     let all = notes::list(tx, "")?.into_iter();
-    let kept = all.filter(|note| note.name.file_name() == MEMORY);
+    let kept = all.filter(|note| note.name.file_name() == MEMORY_NOTE);
     Ok(DreamNotes {
         stored: kept.map(|note| (note.name.clone(), note)).collect(),
-        general: NoteName::parse(MEMORY)?,
+        general: NoteName::parse(MEMORY_NOTE)?,
         budgets: Budgets::of(settings),
     })
 }
@@ -31,8 +31,8 @@ pub(crate) fn dream_notes(tx: &Tx<'_>, settings: &Settings) -> Result<DreamNotes
 impl DreamNotes {
     /// The note for what is known about somebody or a project: their own if there is one.
     pub(crate) fn of(&self, subject: Option<&str>, project: Option<&str>) -> NoteName {
-        let user = subject.map(|subject| format!("users/{subject}/{MEMORY}"));
-        let project = project.map(|project| format!("projects/{project}/{MEMORY}"));
+        let user = subject.map(|subject| format!("users/{subject}/{MEMORY_NOTE}"));
+        let project = project.map(|project| format!("projects/{project}/{MEMORY_NOTE}"));
         let own = user.into_iter().chain(project).filter_map(|name| NoteName::parse(&name).ok());
         own.into_iter()
             .find(|name| self.stored.contains_key(name))

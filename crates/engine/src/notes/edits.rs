@@ -1,7 +1,7 @@
 //! Edits of a note by entries: add, replace and remove. They change the lines of their entry and
 //! nothing else, and are applied all or none.
 
-use super::grammar::{DELIMITER, Entry, Grammar, detect, entries, line_end};
+use super::grammar::{DELIMITER, Entry, Grammar, detect, entries_as, line_end};
 use oneiro_model::{EditAction, EntryStyle, Error, NoteEdit, Result};
 
 /// Characters of an entry that an error shows.
@@ -20,7 +20,7 @@ pub(crate) fn apply(text: &str, edits: &[NoteEdit], style: Option<EntryStyle>) -
 }
 
 fn apply_one(text: &str, edit: &NoteEdit, style: Option<EntryStyle>) -> Result<String> {
-    let found = entries(text, grammar_of(text, style));
+    let found = entries_as(text, grammar_of(text, style));
     let new = edit.text.as_deref().map(str::trim).unwrap_or_default();
     let old = edit.old.as_deref().map(str::trim).unwrap_or_default();
     if edit.action != EditAction::Remove {
@@ -47,7 +47,7 @@ fn apply_one(text: &str, edit: &NoteEdit, style: Option<EntryStyle>) -> Result<S
 /// The grammar by which a text is edited: as found, or the one asked for if nothing shows it.
 pub(crate) fn grammar_of(text: &str, style: Option<EntryStyle>) -> Grammar {
     let found = detect(text);
-    let shows_items = || entries(text, found).iter().any(|entry| entry.bullet.is_some());
+    let shows_items = || entries_as(text, found).iter().any(|entry| entry.bullet.is_some());
     if style == Some(EntryStyle::Delimited) && !shows_items() { Grammar::Delimited } else { found }
 }
 
@@ -195,6 +195,7 @@ fn split(text: &str, at: usize) -> (&str, &str) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::grammar::entries;
     use super::*;
     use oneiro_model::ErrorKind;
 
@@ -289,7 +290,7 @@ mod tests {
             new in "[a-z]{9,12}( [a-z]{3}){0,3}(\n[a-z]{3})?"
         ) {
             let texts = |text: &str| -> Vec<String> {
-                entries(text, detect(text)).into_iter().map(|entry| entry.text).collect()
+                entries(text).into_iter().map(|entry| entry.text).collect()
             };
             let mut expected = texts(&text);
             let added = apply(&text, &[add_edit(&new)], None).unwrap();

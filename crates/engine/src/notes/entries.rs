@@ -1,7 +1,7 @@
 //! Keeps the entries of notes in the search: a row for each entry of the notes as they are now. Whatever
 //! writes a note marks it as due, and the end of the edit lists the entries of all due notes.
 
-use super::grammar::{detect, entries};
+use super::grammar::entries;
 use super::screen;
 use crate::Oneiro;
 use crate::settings::Settings;
@@ -19,7 +19,7 @@ pub(crate) fn index_due_notes(tx: &Tx<'_>) -> Result<()> {
         let due = note_entries::due(tx, DUE_BATCH_NOTES)?;
         for note in &due {
             let text = note.text.as_deref().unwrap_or_default();
-            let found = entries(text, detect(text));
+            let found = entries(text);
             let texts: Vec<&str> = found.iter().map(|entry| entry.text.as_str()).collect();
             note_entries::set(tx, &note.name, note.at, &texts)?;
         }
@@ -51,7 +51,7 @@ impl Oneiro {
 /// entries.
 pub(crate) fn blocked_entries(tx: &Tx<'_>, name: &NoteName) -> Result<HashMap<String, String>> {
     let text = notes::get(tx, name)?.map(|note| note.text).unwrap_or_default();
-    let found = entries(&text, detect(&text));
+    let found = entries(&text);
     let blocked = screen::blocked(&text, &found);
     Ok(blocked.into_iter().map(|(entry, shown)| (handle_of(&entry.text), shown)).collect())
 }

@@ -47,7 +47,12 @@ pub(crate) fn line_end(text: &str) -> &'static str {
 }
 
 /// The entries of a text, in order.
-pub(crate) fn entries(text: &str, grammar: Grammar) -> Vec<Entry> {
+pub(crate) fn entries(text: &str) -> Vec<Entry> {
+    entries_as(text, detect(text))
+}
+
+/// The entries of a text that is read in one grammar.
+pub(crate) fn entries_as(text: &str, grammar: Grammar) -> Vec<Entry> {
     match grammar {
         Grammar::Delimited => delimited(text),
         Grammar::Markdown => markdown(text),
@@ -221,7 +226,7 @@ mod tests {
     use super::*;
 
     fn texts(text: &str) -> Vec<String> {
-        entries(text, detect(text)).into_iter().map(|entry| entry.text).collect()
+        entries(text).into_iter().map(|entry| entry.text).collect()
     }
 
     #[test]
@@ -259,7 +264,7 @@ mod tests {
     #[test]
     fn a_marked_entry_includes_its_marker_and_annotations() {
         let text = "<!-- openclaw-memory-lineage:a -->\n<!-- openclaw-memory-promotion:k -->\n- fact\n<!-- importance: 7 -->\n\n- own\n";
-        let found = entries(text, Grammar::Markdown);
+        let found = entries_as(text, Grammar::Markdown);
         let block = |at: usize| text.get(found[at].block.clone()).unwrap();
         assert!(block(0).starts_with("<!-- openclaw-memory-lineage:a"), "{:?}", block(0));
         assert!(block(0).ends_with("<!-- importance: 7 -->\n"), "{:?}", block(0));
@@ -273,7 +278,7 @@ mod tests {
             text in "(- |\\* |# |§|a|b|\n|\r\n|```|<!-- x -->|<!-- openclaw-memory-promotion:k -->| ){0,40}"
         ) {
             let mut last = 0;
-            for entry in entries(&text, detect(&text)) {
+            for entry in entries(&text) {
                 proptest::prop_assert!(entry.block.start >= last);
                 proptest::prop_assert!(entry.body.start >= entry.block.start);
                 proptest::prop_assert!(entry.body.end <= entry.block.end);

@@ -3,18 +3,19 @@
 
 use super::blame::{Blamed, blame};
 use super::diff::difference;
-use super::inverse::set_to;
+use super::put;
+use crate::operations::Edit;
 use crate::views::Notes;
 use oneiro_model::{
-    BlameLine, Cursor, DiffNotes, Error, ListRevisions, NoteDiff, NoteName, NotesDiff, Page,
-    Remedy, RestoreNotes, Result, Revision, RevisionDetail, RevisionId, ShowRevision,
+    BlameLine, Cursor, DiffNotes, Error, ListRevisions, NoteDiff, NoteName, NotesDiff,
+    OperationVerb, Page, Remedy, RestoreNotes, Result, Revision, RevisionDetail, RevisionId,
+    ShowRevision, Span,
 };
+use oneiro_store::notes::NoteState;
+use oneiro_store::operations::Record;
 use oneiro_store::revisions::{self, StoredRevision, TextAt};
 use oneiro_store::{Tx, notes};
 use std::collections::HashMap;
-
-/// Microseconds of a day.
-const DAY_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
 
 impl Notes<'_> {
     /// Revisions, newest first.
@@ -43,7 +44,7 @@ impl Notes<'_> {
         self.oneiro.store.read(|tx| {
             let to = match &request.new {
                 Some(id) => Some(resolve(tx, id)?),
-                None => newest(tx)?,
+                None => revisions::last(tx)?,
             };
             let from = match (&request.old, &to) {
                 (Some(id), _) => Some(resolve(tx, id)?),
@@ -84,9 +85,9 @@ impl Notes<'_> {
                     )));
                 }
                 let target = text_of(edit.tx, &name, point.key)?;
-                set_to(edit, &name, target.as_deref())?;
+                restore_text(edit, &name, target.as_deref())?;
             }
-            let newest = newest(edit.tx)?.map(|stored| stored.revision.id);
+            let newest = revisions::last(edit.tx)?.map(|stored| stored.revision.id);
             let made = edit.group.filter(|_| !edit.notes.is_empty()).map(RevisionId::of_group);
             made.or(newest).ok_or_else(|| Error::internal("a restored revision is not stored"))
         })?;
@@ -131,7 +132,7 @@ impl Notes<'_> {
                     author: revision.author,
                     author_kind: revision.author_kind,
                     dream_id: revision.dream_id,
-                    age_days: age / DAY_MICROS,
+                    age_days: age / Span::DAY.micros(),
                 });
             }
             Ok(lines)
@@ -153,11 +154,6 @@ pub(crate) fn resolve(tx: &Tx<'_>, id: &str) -> Result<StoredRevision> {
                 .remedy(Remedy::ListRevisions))
         }
     }
-}
-
-/// The newest revision.
-pub(super) fn newest(tx: &Tx<'_>) -> Result<Option<StoredRevision>> {
-    revisions::last(tx)
 }
 
 /// The text of a note after the revision with this key; `None` if there was none, or it is erased.
@@ -203,4 +199,14 @@ fn compare(
         removed: found.removed,
         text: found.text,
     })
+}
+
+/// Sets a note to a text that it had, or deletes it.
+fn restore_text(edit: &Edit<'_, '_>, name: &NoteName, target: Option<&str>) -> Result<()> {
+    let stored = NoteState::load(edit.tx, name.as_str())?;
+    match (target, stored) {
+        (Some(text), _) => put(edit, OperationVerb::Restore, name, text),
+        (None, Some(stored)) => edit.write(OperationVerb::Restore, Some(&stored), None).map(|_| ()),
+        (None, None) => Ok(()),
+    }
 }

@@ -1,8 +1,8 @@
 //! The inverse of one change of a note: what it added goes, what it removed comes back, and later
 //! changes of other lines stay.
 
+use super::explain;
 use super::merge::{Sides, merge};
-use super::{explain, put};
 use crate::operations::Edit;
 use oneiro_model::{Error, NoteName, Operation, OperationVerb, Result};
 use oneiro_store::notes::{self, NoteState};
@@ -70,14 +70,4 @@ fn describe(edit: &Edit<'_, '_>, operation: &Operation) -> Result<String> {
     let undone = revisions::by_id_prefix(edit.tx, id.as_str())?.into_iter().next();
     let message = undone.map(|stored| stored.revision.message).unwrap_or_default();
     Ok(format!("Undo {id}: {message}"))
-}
-
-/// Sets a note to a text that it had, or deletes it.
-pub(super) fn set_to(edit: &Edit<'_, '_>, name: &NoteName, target: Option<&str>) -> Result<()> {
-    let stored = NoteState::load(edit.tx, name.as_str())?;
-    match (target, stored) {
-        (Some(text), _) => put(edit, OperationVerb::Restore, name, text),
-        (None, Some(stored)) => edit.write(OperationVerb::Restore, Some(&stored), None).map(|_| ()),
-        (None, None) => Ok(()),
-    }
 }

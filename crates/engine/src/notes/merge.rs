@@ -6,8 +6,8 @@ use super::grammar::{DELIMITER, Grammar, detect, line_end};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 use std::time::{Duration, Instant};
 
-/// How long a comparison looks for the smallest difference.
-const DIFF_TIMEOUT: Duration = Duration::from_millis(200);
+/// How long a merge looks for the smallest difference; other writers wait for it.
+const MERGE_DIFF_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// A place where both sides changed the same lines differently.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,7 +135,7 @@ fn merge_parts<'t>(
 }
 
 fn hunks<'t>(base: &[&'t str], new: &[&'t str]) -> Vec<Hunk<'t>> {
-    let deadline = Some(Instant::now() + DIFF_TIMEOUT);
+    let deadline = Some(Instant::now() + MERGE_DIFF_TIMEOUT);
     let operations = capture_diff_slices_deadline(Algorithm::Myers, base, new, deadline);
     let changes = operations.iter().filter(|operation| !matches!(operation, DiffOp::Equal { .. }));
     let mut found: Vec<Hunk<'t>> = Vec::new();

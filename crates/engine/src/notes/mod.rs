@@ -27,6 +27,7 @@ pub(crate) use inverse::invert;
 pub(crate) use mirror::erase_mounted_files;
 pub(crate) use revision::{NoteEdits, commit};
 pub use screen::without_blocked;
+pub(crate) use screen::without_secrets;
 
 use crate::operations::{Edit, Grouping};
 use crate::views::Notes;
@@ -42,7 +43,7 @@ use oneiro_store::{Tx, notes, revisions};
 
 /// The texts of the entries of a note, in order.
 pub(crate) fn note_entries(text: &str) -> Vec<String> {
-    let found = grammar::entries(text, grammar::detect(text));
+    let found = grammar::entries(text);
     found.into_iter().map(|entry| entry.text).collect()
 }
 
@@ -150,7 +151,7 @@ impl Notes<'_> {
 
 /// The note with this name.
 fn fetch(tx: &Tx<'_>, name: &NoteName) -> Result<Note> {
-    let stored = notes::get(tx, name)?.ok_or_else(|| none(name))?;
+    let stored = notes::get(tx, name)?.ok_or_else(|| note_not_found(name))?;
     let revision = revisions::last_of_note(tx, name)?;
     let info = info(stored.clone(), &Budgets::read(tx)?);
     Ok(Note {
@@ -164,7 +165,7 @@ fn fetch(tx: &Tx<'_>, name: &NoteName) -> Result<Note> {
     })
 }
 
-fn none(name: &NoteName) -> Error {
+fn note_not_found(name: &NoteName) -> Error {
     Error::not_found(format!("there is no note {:?}", name.as_str())).remedy(Remedy::ListNotes)
 }
 

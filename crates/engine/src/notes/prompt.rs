@@ -1,13 +1,13 @@
 //! Notes for a prompt: one block per note with how full it is. As of a revision the text never
 //! changes, so the beginning of a prompt stays the same while notes are edited.
 
-use super::budget::{Budgets, MEMORY, USER, chars, usage};
-use super::history::{newest, resolve, text_of};
+use super::budget::{Budgets, MEMORY_NOTE, USER_NOTE, chars, usage};
+use super::history::{resolve, text_of};
 use super::screen::without_blocked;
 use crate::settings::Settings;
 use crate::views::Notes;
 use oneiro_model::{NoteBlock, NoteName, NotePrompt, NotePromptRequest, Result};
-use oneiro_store::settings;
+use oneiro_store::{revisions, settings};
 
 /// Letters of the lines around a header.
 const RULE_CHARS: usize = 46;
@@ -20,7 +20,7 @@ impl Notes<'_> {
         self.oneiro.store.read(|tx| {
             let revision = match &request.revision {
                 Some(id) => Some(resolve(tx, id)?),
-                None => newest(tx)?,
+                None => revisions::last(tx)?,
             };
             let settings = Settings::read(&settings::all(tx)?)?;
             let budgets = Budgets::of(&settings);
@@ -47,8 +47,8 @@ impl Notes<'_> {
 /// A note as a model sees it.
 pub(super) fn block(name: &NoteName, text: &str, limit: Option<usize>) -> NoteBlock {
     let title = match name.as_str() {
-        MEMORY => "MEMORY (your personal notes)",
-        USER => "USER PROFILE (who the user is)",
+        MEMORY_NOTE => "MEMORY (your personal notes)",
+        USER_NOTE => "USER PROFILE (who the user is)",
         other => other,
     };
     let usage = limit.map(|limit| format!(" [{}]", usage(chars(text), limit)));

@@ -72,9 +72,12 @@ pub(crate) fn commit(edit: &Edit<'_, '_>) -> Result<()> {
     let changes = pending.texts.iter().map(change).collect::<Result<Vec<_>>>()?;
     let message = edit.reason.or(pending.message.as_deref()).unwrap_or("Edit notes");
     let message = message.chars().take(REVISION_MESSAGE_CHARS_MAX).collect();
-    let revision =
-        Revision { parent: Some(parent), message, ..new(edit, RevisionId::of_group(group), at) };
-    let revision = Revision { dream_id: pending.dream.clone(), ..revision };
+    let revision = Revision {
+        parent: Some(parent),
+        message,
+        dream_id: pending.dream.clone(),
+        ..new(edit, RevisionId::of_group(group), at)
+    };
     let key = revisions::add(edit.tx, &revision, &changes, &edit.identity.store_id)?;
     changes.iter().try_for_each(|change| store_origins(edit.tx, &change.name, key))?;
     index_due_notes(edit.tx)

@@ -1,7 +1,7 @@
 //! What a text must pass before it becomes part of a note, and before a model sees it. Every write from
 //! outside comes through [`accept`], every file through [`without_secrets`], everything shown to a model through [`without_blocked`].
 
-use super::grammar::{Entry, detect, entries};
+use super::grammar::{Entry, entries};
 use oneiro_model::{Error, NOTE_BYTES_MAX, NoteName, Result};
 use oneiro_scan::{placeholder, scan, scan_all};
 use serde_json::Value;
@@ -27,7 +27,7 @@ pub(super) fn accept(name: &NoteName, text: &str) -> Result<String> {
 
 /// A text without secrets and private spans. Files come in by this alone: what is edited there is never
 /// refused, and what would steer an agent is left out of its prompt.
-pub(super) fn without_secrets(text: &str) -> String {
+pub(crate) fn without_secrets(text: &str) -> String {
     let mut value = Value::String(text.to_owned());
     oneiro_model::withhold(&mut value);
     crate::redact_secrets(value.as_str().unwrap_or_default()).into_owned()
@@ -52,7 +52,7 @@ pub fn without_blocked(text: &str) -> String {
     if found.is_empty() {
         return text.to_owned();
     }
-    let entries = entries(text, detect(text));
+    let entries = entries(text);
     let mut shown = String::with_capacity(text.len());
     let mut end = 0;
     for finding in &found {

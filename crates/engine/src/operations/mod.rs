@@ -15,7 +15,7 @@ use oneiro_model::{
     OperationVerb, Page, Remedy, Result, SubjectKind, Timestamp,
 };
 use oneiro_store::identity::Identity;
-use oneiro_store::operations::{Change, Note, Record};
+use oneiro_store::operations::{Change, OperationMeta, Record};
 use oneiro_store::{Tx, identity, operations};
 use serde_json::{Map, Value};
 use std::cell::RefCell;
@@ -95,7 +95,7 @@ impl Edit<'_, '_> {
         (before, after): (Option<&R>, Option<&R>),
         (undoes, reason): (Option<&OperationId>, Option<&str>),
     ) -> Result<Option<Operation>> {
-        let note = Note {
+        let note = OperationMeta {
             id: OperationId::from_random(self.ids.random()),
             verb,
             actor: self.actor,

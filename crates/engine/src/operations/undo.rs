@@ -9,9 +9,8 @@ use crate::memories::{check_undo, refuse_undone};
 use crate::notes::{invert, resolve_revision};
 use crate::views::Operations;
 use oneiro_model::{
-    ActorKind, Distrust, Error, ErrorKind, GroupId, Memory, MemoryStatus, Operation, OperationId,
-    OperationVerb, ProjectState, RegisteredProject, Remedy, Result, RevisionId, SubjectKind,
-    UndoTarget, Undone,
+    ActorKind, Distrust, Error, ErrorKind, GroupId, Memory, Operation, OperationId, OperationVerb,
+    ProjectState, RegisteredProject, Remedy, Result, RevisionId, SubjectKind, UndoTarget, Undone,
 };
 use oneiro_store::operations::{self, Record};
 use oneiro_store::{memories, project_state, projects};
@@ -68,7 +67,9 @@ fn target_of(edit: &Edit<'_, '_>, id: &str) -> Result<Target> {
         return Ok(Target::Group(resolve_revision(edit.tx, id)?.revision.id.group()));
     }
     if id.starts_with(GroupId::PREFIX) {
-        let UndoTarget::Group(group) = UndoTarget::parse(id)? else { return Err(none(id)) };
+        let UndoTarget::Group(group) = UndoTarget::parse(id)? else {
+            return Err(target_not_found(id));
+        };
         return Ok(Target::Group(group));
     }
     let (_, operation) = resolve(edit.tx, id)?;
@@ -81,7 +82,7 @@ fn target_of(edit: &Edit<'_, '_>, id: &str) -> Result<Target> {
     })
 }
 
-fn none(id: &str) -> Error {
+fn target_not_found(id: &str) -> Error {
     Error::not_found(format!("there is no operation, group or revision {id:?}"))
         .remedy(Remedy::ListOperations)
 }
@@ -95,7 +96,7 @@ fn already_undone(operation: &Operation) -> Error {
 fn undo_group(edit: &Edit<'_, '_>, group: &GroupId) -> Result<Vec<Operation>> {
     let all = operations::of_group(edit.tx, group)?;
     if all.is_empty() {
-        return Err(none(group.as_str()));
+        return Err(target_not_found(group.as_str()));
     }
     let stands = |one: &Operation| one.undone_by.is_none() && is_change(one);
     let standing: Vec<_> = all.iter().filter(|(_, one)| stands(one)).collect();
@@ -211,9 +212,7 @@ fn refuse_restored(edit: &Edit<'_, '_>, undo: &Operation) -> Result<()> {
         return Ok(());
     }
     match Memory::load(edit.tx, &undo.subject.id)? {
-        Some(memory) if matches!(memory.status, MemoryStatus::Active | MemoryStatus::Candidate) => {
-            refuse_undone(edit, &memory, None)
-        }
+        Some(memory) if memory.status.is_standing() => refuse_undone(edit, &memory, None),
         _ => Ok(()),
     }
 }

@@ -1,7 +1,7 @@
 //! Cuts what was said down to the sentences that answer a prompt, so that more messages fit into a pack.
 
 use super::prompt::without_fences;
-use super::relevance::Judge;
+use super::relevance::RelevanceScorer;
 use oneiro_extract::sentence_ranges;
 
 /// Characters that are shown of the best messages, and of the others: the best ones hold most answers, and
@@ -14,7 +14,7 @@ pub(super) const GAP: &str = " … ";
 
 /// The sentences that have most of the prompt, in the order of the text; of those that have nothing of it,
 /// the longest. Quoted and fenced text is left out: it is not the speaker's.
-pub(super) fn excerpt(text: &str, chars_max: usize, judge: &mut Judge<'_>) -> String {
+pub(super) fn excerpt(text: &str, chars_max: usize, scorer: &mut RelevanceScorer<'_>) -> String {
     let text = without_fences(text);
     let text = text.as_str();
     if text.chars().count() <= chars_max {
@@ -24,7 +24,7 @@ pub(super) fn excerpt(text: &str, chars_max: usize, judge: &mut Judge<'_>) -> St
     let mut ranked: Vec<(usize, f32, usize)> = Vec::with_capacity(sentences.len());
     for (number, range) in sentences.iter().enumerate() {
         let sentence = text.get(range.clone()).unwrap_or_default();
-        ranked.push((number, judge.judge(sentence, None).share, sentence.chars().count()));
+        ranked.push((number, scorer.score(sentence, None).share, sentence.chars().count()));
     }
     ranked.sort_by(|one, other| other.1.total_cmp(&one.1).then(other.2.cmp(&one.2)));
     let mut taken = Vec::new();
@@ -59,8 +59,8 @@ mod tests {
     #[test]
     fn the_sentences_that_answer_are_shown_in_their_order() {
         let prompt = Prompt::read("When did Ann visit the lighthouse museum?").unwrap();
-        let mut judge = Judge::new(&prompt, None);
-        let mut shown = |text: &str| excerpt(text, 90, &mut judge);
+        let mut scorer = RelevanceScorer::new(&prompt, None);
+        let mut shown = |text: &str| excerpt(text, 90, &mut scorer);
         let short = "We visited the museum, then had cake.";
         assert_eq!(shown(short), short);
         assert_eq!(

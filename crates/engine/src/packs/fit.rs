@@ -1,7 +1,7 @@
 //! Fits lines into a budget: each band has a share, what it does not use flows on to the next bands, and
 //! what is left at the end goes to lines that did not fit before.
 
-use super::line::{Line, delimited, written_together};
+use super::line::{Line, delimited, render_group};
 use crate::echo::comparable;
 use crate::memories::compare_statements;
 use oneiro_model::{Band, OmitReason, PackOmission, Relation};
@@ -54,8 +54,8 @@ pub(super) fn fit(lines: Vec<Line>, budget: usize) -> Fitted {
             match line.omit.or(duplicate).or(repeats_muted(&lines, line)) {
                 Some(reason) => omitted.push(line.omission(reason)),
                 None => {
-                    let cost = oneiro_count::tokens(&line.written());
-                    let cost_after = oneiro_count::tokens(&line.written_after());
+                    let cost = oneiro_count::tokens(&line.render());
+                    let cost_after = oneiro_count::tokens(&line.render_appended());
                     let line = line.clone();
                     placed.push(Placed { line, cost, cost_after, is_in: false });
                 }
@@ -78,25 +78,26 @@ pub(super) fn fit(lines: Vec<Line>, budget: usize) -> Fitted {
             omitted.push(one.line.omission(OmitReason::Budget));
         }
     }
-    let mut text = text_of(&arranged(&chosen));
+    let mut text = render_groups(&group_by_conversation(&chosen));
     // Lines that follow each other may cost more than each alone.
     while oneiro_count::tokens(&text) > budget {
         let Some(last) = chosen.pop() else { break };
         omitted.push(last.omission(OmitReason::Budget));
-        text = text_of(&arranged(&chosen));
+        text = render_groups(&group_by_conversation(&chosen));
     }
     omitted.truncate(OMITTED_MAX);
-    let lines = arranged(&chosen).into_iter().flatten().cloned().collect();
+    let lines = group_by_conversation(&chosen).into_iter().flatten().cloned().collect();
     Fitted { text, lines, omitted }
 }
 
 /// Lines that are written together, each group at the place of its first, in the order of the
 /// conversation.
-fn arranged(lines: &[Line]) -> Vec<Vec<&Line>> {
+fn group_by_conversation(lines: &[Line]) -> Vec<Vec<&Line>> {
     let mut groups: Vec<Vec<&Line>> = Vec::new();
     for line in lines {
-        let is_with = |group: &&mut Vec<&Line>| group.iter().any(|other| other.is_with(line));
-        match groups.iter_mut().find(is_with) {
+        let shares_line =
+            |group: &&mut Vec<&Line>| group.iter().any(|other| other.shares_line_with(line));
+        match groups.iter_mut().find(shares_line) {
             Some(group) => group.push(line),
             None => groups.push(vec![line]),
         }
@@ -114,8 +115,8 @@ fn repeats_muted(lines: &[Line], line: &Line) -> Option<OmitReason> {
     (is_message && muted.any(|other| is_duplicate(other, line))).then_some(OmitReason::Muted)
 }
 
-fn text_of(groups: &[Vec<&Line>]) -> String {
-    delimited(&groups.iter().map(|group| written_together(group)).collect::<Vec<_>>())
+fn render_groups(groups: &[Vec<&Line>]) -> String {
+    delimited(&groups.iter().map(|group| render_group(group)).collect::<Vec<_>>())
 }
 
 /// Takes every line that is wanted and fits.
@@ -124,7 +125,8 @@ fn take(placed: &mut [Placed], is_wanted: &dyn Fn(&Line) -> bool, left: &mut usi
         let Some(one) = placed.get(number).filter(|one| !one.is_in && is_wanted(&one.line)) else {
             continue;
         };
-        let is_joined = placed.iter().any(|other| other.is_in && other.line.is_with(&one.line));
+        let is_joined =
+            placed.iter().any(|other| other.is_in && other.line.shares_line_with(&one.line));
         let cost = if is_joined { one.cost_after } else { one.cost };
         if let Some(one) = placed.get_mut(number).filter(|_| cost <= *left) {
             *left -= cost;

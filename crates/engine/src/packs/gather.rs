@@ -4,7 +4,7 @@
 use super::excerpt::{BEST_CHARS, OTHER_CHARS, excerpt};
 use super::line::{Line, MemoryParts};
 use super::prompt::Prompt;
-use super::relevance::{Judge, Relevance};
+use super::relevance::{Relevance, RelevanceScorer};
 use crate::Oneiro;
 use crate::echo::{comparable, is_served_text};
 use crate::memories::{USER_SUBJECT, with_asked_words};
@@ -56,12 +56,12 @@ impl Oneiro {
             limit: (request.budget / MESSAGE_TOKENS_MIN).clamp(MESSAGES_MIN, MESSAGES_MAX),
             ..search(HitKind::Message)
         })?;
-        let lines = self.judged(request, prompt, (&memories, &messages))?;
+        let lines = self.scored(request, prompt, (&memories, &messages))?;
         self.without_known(request, lines)
     }
 
     /// The lines with the reason why one is not relevant or does not hold.
-    fn judged(
+    fn scored(
         &self,
         request: &PackRequest,
         prompt: &Prompt,
@@ -69,27 +69,27 @@ impl Oneiro {
     ) -> Result<Vec<Line>> {
         let of_memories = memories.memories.iter().filter_map(|hit| hit.trace.as_ref());
         let of_messages = messages.hits.iter().filter_map(|hit| hit.trace.as_ref());
-        let mut judge = Judge::new(prompt, of_memories.chain(of_messages).next());
-        let mut judged: Vec<(Line, Relevance)> = Vec::new();
+        let mut scorer = RelevanceScorer::new(prompt, of_memories.chain(of_messages).next());
+        let mut scored: Vec<(Line, Relevance)> = Vec::new();
         for state in self.state_of(request)? {
             let line = Line::of_state(&state);
-            let relevance = judge.judge(&line.text, None);
-            judged.push((line, relevance));
+            let relevance = scorer.score(&line.text, None);
+            scored.push((line, relevance));
         }
         for hit in &memories.memories {
             let line = Line::of_memory(&hit.into());
-            let relevance = judge.judge(&with_asked_words(&line.text), hit.trace.as_ref());
-            judged.push((line.omitted(omission_of(hit, self.now())), relevance));
+            let relevance = scorer.score(&with_asked_words(&line.text), hit.trace.as_ref());
+            scored.push((line.omitted(omit_reason_of_hit(hit, self.now())), relevance));
         }
         for (rank, hit) in messages.hits.iter().enumerate() {
             let chars = if rank < BEST_MESSAGES { BEST_CHARS } else { OTHER_CHARS };
-            let relevance = judge.judge(&hit.snippet, hit.trace.as_ref());
-            let line = Line::of_message(hit, &excerpt(&hit.snippet, chars, &mut judge));
+            let relevance = scorer.score(&hit.snippet, hit.trace.as_ref());
+            let line = Line::of_message(hit, &excerpt(&hit.snippet, chars, &mut scorer));
             let outdated = self.store.read(|tx| is_outdated(tx, hit.id.0))?;
             let line = line.omitted(is_served_text(&hit.snippet).then_some(OmitReason::Echo));
-            judged.push((line.omitted(outdated.then_some(OmitReason::Superseded)), relevance));
+            scored.push((line.omitted(outdated.then_some(OmitReason::Superseded)), relevance));
         }
-        Ok(judge.floor(judged, is_answer(prompt, messages)))
+        Ok(scorer.mark_irrelevant(scored, is_answer(prompt, messages)))
     }
 
     /// The lines for the start of a task: the state, the person, and the newest facts of the project.
@@ -113,7 +113,9 @@ impl Oneiro {
             let is_here =
                 row.memory.project.as_ref().is_none_or(|of| Some(of) == request.project.as_ref());
             if is_here && is_about(&row.memory, person.as_deref()) {
-                lines.push(Line::of_memory(&(&row.memory).into()).omitted(holds(&row.memory, now)));
+                lines.push(
+                    Line::of_memory(&(&row.memory).into()).omitted(omit_reason(&row.memory, now)),
+                );
             }
         }
         self.without_known(request, lines)
@@ -239,8 +241,8 @@ impl<'a> From<&'a Memory> for MemoryParts<'a> {
     }
 }
 
-/// Why a memory is not to be told as true.
-fn holds(memory: &Memory, now: Timestamp) -> Option<OmitReason> {
+/// Why a memory is not shown as true.
+fn omit_reason(memory: &Memory, now: Timestamp) -> Option<OmitReason> {
     if memory.suspended_by.is_some() {
         Some(OmitReason::Suspended)
     } else {
@@ -249,7 +251,7 @@ fn holds(memory: &Memory, now: Timestamp) -> Option<OmitReason> {
 }
 
 /// The same for a memory that a search found.
-fn omission_of(hit: &MemoryHit, now: Timestamp) -> Option<OmitReason> {
+fn omit_reason_of_hit(hit: &MemoryHit, now: Timestamp) -> Option<OmitReason> {
     let is_valid = hit.valid_from.is_none_or(|from| from <= now)
         && hit.valid_until.is_none_or(|until| now < until);
     match hit.status {

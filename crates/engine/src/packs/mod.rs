@@ -29,19 +29,16 @@ use prompt::Prompt;
 use std::sync::Arc;
 
 /// How long a pack can be shown again, and a served line is known again.
-const KEPT: Span = Span::days(30);
+const PACK_RETENTION: Span = Span::days(30);
 
 /// Old packs that are removed when a new one is stored, and old served lines.
-const REMOVED_PACKS: usize = 50;
-const REMOVED_LINES: usize = 500;
-
-/// Characters of a date in RFC 3339.
-const DATE_CHARS: usize = 10;
+const REMOVE_BATCH_PACKS: usize = 50;
+const REMOVE_BATCH_LINES: usize = 500;
 
 /// A clock that shows the moment a pack is asked for.
-struct At(Timestamp);
+struct FixedClock(Timestamp);
 
-impl Clock for At {
+impl Clock for FixedClock {
     fn now(&self) -> Timestamp {
         self.0
     }
@@ -52,7 +49,7 @@ impl Packs<'_> {
     /// served to the session and the client.
     pub fn make(&self, request: &PackRequest) -> Result<Pack> {
         let at = request.at.unwrap_or_else(|| self.oneiro.now());
-        let oneiro = self.oneiro.with_clock(Arc::new(At(at)), Arc::clone(&self.oneiro.ids));
+        let oneiro = self.oneiro.with_clock(Arc::new(FixedClock(at)), Arc::clone(&self.oneiro.ids));
         let request = PackRequest {
             project: oneiro.project_of(request.project.as_deref())?,
             ..request.clone()
@@ -153,8 +150,8 @@ impl Oneiro {
             let lines: Vec<NewServedLine<'_>> = fitted.lines.iter().map(Line::served).collect();
             let to = ServedTo { session: by.session.as_ref(), client: by.client.as_deref() };
             echo::record_served(tx, to, &lines, at)?;
-            packs::remove_older(tx, at.minus(KEPT), REMOVED_PACKS)?;
-            served_lines::remove_older(tx, at.minus(KEPT), REMOVED_LINES)
+            packs::remove_older(tx, at.minus(PACK_RETENTION), REMOVE_BATCH_PACKS)?;
+            served_lines::remove_older(tx, at.minus(PACK_RETENTION), REMOVE_BATCH_LINES)
         })?;
         Ok(pack)
     }

@@ -8,7 +8,7 @@ use oneiro_text::{Analyzer, QueryWord};
 use rustc_hash::FxHashSet;
 
 /// The weight of a word that no search weighed.
-const WEIGHT: f32 = 1.0;
+const DEFAULT_WEIGHT: f32 = 1.0;
 
 /// What a line has of a prompt.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -16,7 +16,7 @@ pub(super) struct Relevance {
     /// The share of the prompt's words that it has, by weight.
     pub(super) share: f32,
     /// How many of them.
-    pub(super) met: usize,
+    pub(super) matched_words: usize,
     /// The share of the line's own words that the prompt has.
     pub(super) own: f32,
     /// The share that it or what was said around it has, related words included.
@@ -26,34 +26,34 @@ pub(super) struct Relevance {
 }
 
 /// Compares lines with a prompt.
-pub(super) struct Judge<'p> {
+pub(super) struct RelevanceScorer<'p> {
     prompt: &'p Prompt,
     weights: Vec<f32>,
     total: f32,
     analyzer: Analyzer,
 }
 
-impl<'p> Judge<'p> {
+impl<'p> RelevanceScorer<'p> {
     /// Weighs the words of a prompt as a search did.
-    pub(super) fn new(prompt: &'p Prompt, trace: Option<&Trace>) -> Judge<'p> {
+    pub(super) fn new(prompt: &'p Prompt, trace: Option<&Trace>) -> RelevanceScorer<'p> {
         let weight = |word: &QueryWord| match trace {
             Some(trace) => {
                 let found = trace.words.iter().find(|one| one.word == word.norm);
                 // A word that was not searched for names a speaker or is one too many.
                 found.map_or(0.0, |one| one.weight as f32)
             }
-            None => WEIGHT,
+            None => DEFAULT_WEIGHT,
         };
         let mut weights: Vec<f32> = prompt.words.iter().map(weight).collect();
         if weights.iter().all(|weight| *weight <= 0.0) {
-            weights = vec![WEIGHT; prompt.words.len()];
+            weights = vec![DEFAULT_WEIGHT; prompt.words.len()];
         }
         let total = weights.iter().sum::<f32>().max(f32::MIN_POSITIVE);
-        Judge { prompt, weights, total, analyzer: Analyzer::default() }
+        RelevanceScorer { prompt, weights, total, analyzer: Analyzer::default() }
     }
 
     /// What a line has of the prompt.
-    pub(super) fn judge(&mut self, line: &str, trace: Option<&Trace>) -> Relevance {
+    pub(super) fn score(&mut self, line: &str, trace: Option<&Trace>) -> Relevance {
         let mut terms = FxHashSet::default();
         let mut content = FxHashSet::default();
         self.analyzer.tokens(line, |token| {
@@ -71,7 +71,7 @@ impl<'p> Judge<'p> {
         for (word, weight) in self.prompt.words.iter().zip(&self.weights) {
             if has(word) {
                 relevance.share += weight / self.total;
-                relevance.met += usize::from(*weight > 0.0);
+                relevance.matched_words += usize::from(*weight > 0.0);
             }
         }
         let asked: FxHashSet<&String> =
@@ -122,23 +122,27 @@ const PERSONAL_SHARE_MIN: f32 = 0.4;
 /// The share of a fact's name that the prompt has.
 const NAME_SHARE_MIN: f32 = 0.5;
 
-impl Judge<'_> {
+impl RelevanceScorer<'_> {
     /// Marks the lines that are not relevant enough. If none is, nothing is shown. If the messages answer
     /// the prompt, every one of them is relevant, in the order in which they were found.
-    pub(super) fn floor(&mut self, judged: Vec<(Line, Relevance)>, is_answer: bool) -> Vec<Line> {
-        let has_vectors = judged.iter().any(|(_, relevance)| relevance.similarity != 0.0);
-        let mut relevant = Vec::with_capacity(judged.len());
-        for (line, relevance) in &judged {
+    pub(super) fn mark_irrelevant(
+        &mut self,
+        scored: Vec<(Line, Relevance)>,
+        is_answer: bool,
+    ) -> Vec<Line> {
+        let has_vectors = scored.iter().any(|(_, relevance)| relevance.similarity != 0.0);
+        let mut relevant = Vec::with_capacity(scored.len());
+        for (line, relevance) in &scored {
             relevant.push(self.is_relevant(line, relevance, has_vectors));
         }
         // A message that is the answer often has few words of the question before it.
-        let is_any = judged.iter().zip(&relevant).any(|((line, _), is)| *is && line.omit.is_none());
+        let is_any = scored.iter().zip(&relevant).any(|((line, _), is)| *is && line.omit.is_none());
         let is_companion = |line: &Line, relevance: &Relevance| {
             line.band == Band::Messages
                 && (is_answer || is_any && relevance.coverage >= COMPANION_COVERAGE_MIN)
         };
-        let judged = judged.into_iter().zip(relevant);
-        let marked = judged.map(|((line, relevance), is_relevant)| {
+        let scored = scored.into_iter().zip(relevant);
+        let marked = scored.map(|((line, relevance), is_relevant)| {
             let is_shown = is_relevant || is_companion(&line, &relevance);
             line.omitted((!is_shown).then_some(OmitReason::Irrelevant))
         });
@@ -146,30 +150,30 @@ impl Judge<'_> {
     }
 
     fn is_relevant(&mut self, line: &Line, relevance: &Relevance, has_vectors: bool) -> bool {
-        let Relevance { share, met, similarity, .. } = *relevance;
+        let Relevance { share, matched_words, similarity, .. } = *relevance;
         let is_personal = line.band == Band::Person && self.prompt.first_person;
         match line.band {
             Band::State => {
                 let name = line.statement.split(':').next().unwrap_or_default();
-                let named = self.judge(name, None);
+                let named = self.score(name, None);
                 named.own >= NAME_SHARE_MIN
                     || share >= SHARE_MIN
-                    || met >= 2 && share >= SEVERAL_WORDS_SHARE_MIN
+                    || matched_words >= 2 && share >= SEVERAL_WORDS_SHARE_MIN
             }
             Band::Messages => {
-                met >= 1
+                matched_words >= 1
                     && share >= MESSAGE_SHARE_MIN
                     && (!has_vectors || share + similarity >= MESSAGE_MIN)
             }
-            _ if met == 0 => false,
+            _ if matched_words == 0 => false,
             _ if share >= SHARE_MIN => true,
             _ if !has_vectors => {
-                met >= 3 && share >= MANY_WORDS_SHARE_MIN
-                    || met >= 2 && share >= SEVERAL_WORDS_SHARE_MIN
+                matched_words >= 3 && share >= MANY_WORDS_SHARE_MIN
+                    || matched_words >= 2 && share >= SEVERAL_WORDS_SHARE_MIN
                     || is_personal && share >= PERSONAL_SHARE_MIN
             }
             _ => {
-                let least = match met {
+                let least = match matched_words {
                     3.. => MANY_WORDS_MIN,
                     2 => SEVERAL_WORDS_MIN,
                     _ if is_personal => PERSONAL_MIN,

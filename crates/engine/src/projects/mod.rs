@@ -102,7 +102,7 @@ pub(crate) fn names_in_sessions(tx: &Tx<'_>, name: &str) -> Result<Vec<String>> 
 /// Moves the memories and facts under an alias to its project.
 fn adopt_alias(edit: &Edit<'_, '_>, alias: &str, name: &str) -> Result<()> {
     let filter = Filter { project: Some(alias.to_owned()), ..Filter::default() };
-    for row in memories::list_without_citations(edit.tx, &filter, usize::MAX >> 1)? {
+    for row in memories::all_without_citations(edit.tx, &filter)? {
         let memory = memories::with_citations(edit.tx, row)?.memory;
         let moved = Memory { project: Some(name.to_owned()), ..memory.clone() };
         edit.write(OperationVerb::Edit, Some(&memory), Some(&moved))?;

@@ -3,9 +3,7 @@
 
 use crate::Oneiro;
 use crate::memories::{RecalledMemory, TypedPrompt, record_recalled, typed_text, with_asked_words};
-use oneiro_model::{
-    ActorKind, Confidence, Found, Memory, MemoryStatus, Result, Role, SearchRequest,
-};
+use oneiro_model::{ActorKind, Confidence, Found, Memory, Result, Role, SearchRequest};
 use oneiro_store::{Tx, message_rows, sessions};
 use oneiro_text::{Analyzer, is_filler};
 use std::collections::BTreeSet;
@@ -68,10 +66,8 @@ impl Oneiro {
     /// Records which memories the person's prompt asked for. A search is answered even if nothing can be
     /// written.
     pub(super) fn record_recall(&self, request: &SearchRequest, found: &Found) {
-        let is_recalled = |memory: &&Memory| {
-            matches!(memory.status, MemoryStatus::Active | MemoryStatus::Candidate)
-                && memory.suspended_by.is_none()
-        };
+        let is_recalled =
+            |memory: &&Memory| memory.status.is_standing() && memory.suspended_by.is_none();
         let asked_for = &found.asked_for;
         let memories: Vec<&Memory> = asked_for.memories.iter().filter(is_recalled).collect();
         if memories.is_empty() || request.known_at.is_some() {

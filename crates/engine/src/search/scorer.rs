@@ -280,7 +280,7 @@ impl<'l, 'c> Scorer<'l, 'c> {
             vector: None,
         });
         let features = &mut scored.features;
-        let day = text.said.at.micros().div_euclid(86_400_000_000);
+        let day = text.said.at.day_number();
         features.date = date_score(&query_terms.dates, day);
         features.conversation = scored.candidate.conversation;
         features.believed = self.rows.belief(scored.candidate.seq);

@@ -122,7 +122,7 @@ on_both_backends! {
         broken.assert_found_and_repaired("covers no message");
     }
 
-    /// What stores may hold that were written before history and summaries were kept in step:
+    /// What stores may hold that were written before history and summaries were kept in sync:
     ///
     /// ```text
     /// said:     .. user  call c  result c  agent ..

@@ -57,13 +57,13 @@ fn open(space: &TestSpace, model: bool, fault: &Fault) -> Result<Oneiro> {
     Ok(Oneiro::over(store, options))
 }
 
-fn sound(space: &TestSpace) -> Oneiro {
+fn open_without_faults(space: &TestSpace) -> Oneiro {
     open(space, false, &Fault::new(FaultPlan::Count)).unwrap()
 }
 
 fn furnished(backend: Backend, steps: usize) -> TestSpace {
     let space = TestSpace::new(backend);
-    let oneiro = sound(&space);
+    let oneiro = open_without_faults(&space);
     oneiro
         .sessions()
         .create(oneiro::NewSession { title: Some("the talk".into()), ..new("s") })
@@ -77,7 +77,7 @@ fn furnished(backend: Backend, steps: usize) -> TestSpace {
 
 /// What holds after any fault.
 fn assert_holds(space: &TestSpace, what: &str) {
-    let oneiro = sound(space);
+    let oneiro = open_without_faults(space);
     assert_context_rules(&oneiro, &sid("s"));
     let orphans = by_hand(
         &oneiro,
@@ -103,7 +103,7 @@ fn assert_holds(space: &TestSpace, what: &str) {
 
 /// What a step changes, told in numbers; the lease of the dead is taken back.
 fn state(space: &TestSpace) -> Vec<i64> {
-    let oneiro = sound(space);
+    let oneiro = open_without_faults(space);
     by_hand(&oneiro, "UPDATE contexts SET holder = NULL, lease_until = NULL RETURNING 1");
     let tables = ["summaries", "sessions", "messages WHERE rewind = 0", "root_summaries"];
     let count = |table: &&str| by_hand(&oneiro, &format!("SELECT COUNT(*) FROM {table}"))[0];

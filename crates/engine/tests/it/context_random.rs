@@ -3,7 +3,7 @@
 //! is out of reach.
 
 use crate::context_mixes::{Said, messages, said};
-use crate::context_support::{by_hand, live, loses_nothing, peek, until, words_in_reach};
+use crate::context_support::{assert_nothing_lost, by_hand, live, peek, until, words_in_reach};
 use crate::support::{Fixed, content, id as sid, new, open};
 use oneiro::{CompactRequest, EraseTarget, NewMessage, SessionId, SplitRequest, WindowRequest};
 use oneiro_testkit::{Backend, TestSpace};
@@ -152,7 +152,7 @@ impl World {
     }
 
     fn assert_sound(&self, oneiro: &Fixed) {
-        loses_nothing(oneiro, &self.tip);
+        assert_nothing_lost(oneiro, &self.tip);
         let found = words_in_reach(oneiro, &self.tip, 1_000_000);
         let lost: Vec<String> =
             self.inherited.difference(&found).map(|text| text.chars().take(20).collect()).collect();

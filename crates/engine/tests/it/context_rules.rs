@@ -1,7 +1,7 @@
 //! How far compaction goes: the settings of the space are kept, and every reason to stop is one.
 
 use crate::context_support::{
-    Scripted, agent, assert_context_rules, begin, gist, live, loses_nothing, open_llm, prose,
+    Scripted, agent, assert_context_rules, assert_nothing_lost, begin, gist, live, open_llm, prose,
     until, user,
 };
 use crate::support::open;
@@ -79,7 +79,7 @@ on_both_backends! {
         let done = oneiro.context().compact(&id, &CompactRequest { until: Some(2_000), redo: false }).unwrap();
         assert_eq!(done.stopped, "changed", "after {} calls", llm.calls());
         assert!(llm.calls() < 40, "{} calls for nothing", llm.calls());
-        loses_nothing(&oneiro, &id);
+        assert_nothing_lost(&oneiro, &id);
         assert_eq!(live(&oneiro, &id).len(), 120);
     }
 

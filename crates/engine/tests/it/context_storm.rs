@@ -1,7 +1,7 @@
 //! Five hundred sessions compacting in the background while eight writers append: nobody sees an
 //! error, nothing is lost, everything is sound.
 
-use crate::context_support::{agent, live, loses_nothing, prose, user};
+use crate::context_support::{agent, assert_nothing_lost, live, prose, user};
 use crate::support::{id as sid, new, open};
 use oneiro::{NewMessage, WindowRequest};
 use oneiro_testkit::on_both_backends;
@@ -60,7 +60,7 @@ on_both_backends! {
         assert_eq!(summarised, SESSIONS);
         // The check looks at all of them; everything of a few is expanded, too.
         for at in (0..SESSIONS).step_by(100) {
-            loses_nothing(&oneiro, &name(at));
+            assert_nothing_lost(&oneiro, &name(at));
         }
     }
 }

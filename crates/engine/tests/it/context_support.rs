@@ -236,7 +236,7 @@ pub fn words_in_reach(oneiro: &Oneiro, id: &SessionId, budget: usize) -> BTreeSe
 /// The laws of a context in which nothing was taken back: it loses nothing, and its newest turn is
 /// under no summary.
 pub fn assert_context_rules(oneiro: &Oneiro, id: &SessionId) {
-    let covered = loses_nothing(oneiro, id);
+    let covered = assert_nothing_lost(oneiro, id);
     let live = live(oneiro, id);
     let newest = live.iter().rposition(|m| m.role == Role::User && !content(m).is_empty());
     for message in newest.map_or(&live[live.len()..], |newest| &live[newest..]) {
@@ -246,7 +246,7 @@ pub fn assert_context_rules(oneiro: &Oneiro, id: &SessionId) {
 
 /// The laws of any context: nothing live is out of reach at any budget; summaries are smaller than
 /// what they cover, and cover it once and in order. Answers what is covered.
-pub fn loses_nothing(oneiro: &Oneiro, id: &SessionId) -> BTreeSet<i64> {
+pub fn assert_nothing_lost(oneiro: &Oneiro, id: &SessionId) -> BTreeSet<i64> {
     assert_sound(oneiro);
     let live = live(oneiro, id);
     for budget in [500, 5_000, 1_000_000] {

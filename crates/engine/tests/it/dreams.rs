@@ -75,7 +75,7 @@ fn memories(oneiro: &Oneiro) -> Vec<Memory> {
 }
 
 /// Two weeks; each night the space dreams. Returns the dreams.
-fn live(oneiro: &Fixed) -> Vec<DreamRun> {
+fn run_fortnight(oneiro: &Fixed) -> Vec<DreamRun> {
     let mut dreams = Vec::new();
     for day in 1..=14 {
         set_clock(oneiro, day, 12);
@@ -138,7 +138,7 @@ fn live(oneiro: &Fixed) -> Vec<DreamRun> {
 on_both_backends! {
     fn a_fortnight_promotes_what_lasts_and_no_junk(space) {
         let oneiro = open(space);
-        let dreams = live(&oneiro);
+        let dreams = run_fortnight(&oneiro);
         let note = memory_note(&oneiro);
         for lasting in ["Ana: I live in Braga", "peanuts", "I prefer coffee"] {
             assert!(note.contains(lasting), "{lasting} is missing:\n{note}");
@@ -204,7 +204,7 @@ on_both_backends! {
         assert!(memory_note(&oneiro).contains("peanuts"));
     }
 
-    fn what_a_hand_removes_from_the_note_stays_out(space) {
+    fn a_line_a_person_deletes_is_not_promoted_again(space) {
         let oneiro = open(space);
         learn_peanuts(&oneiro);
         dream(&oneiro);

@@ -25,12 +25,12 @@ fn open(space: &TestSpace, seconds: i64, fault: &Fault) -> Result<Oneiro> {
     Ok(Oneiro::over(store, options))
 }
 
-fn sound(space: &TestSpace, seconds: i64) -> Oneiro {
+fn open_without_faults(space: &TestSpace, seconds: i64) -> Oneiro {
     open(space, seconds, &Fault::new(FaultPlan::Count)).unwrap()
 }
 
 /// A space with a claim that has earned its promotion.
-fn furnished(backend: Backend) -> TestSpace {
+fn space_with_promotable_claim(backend: Backend) -> TestSpace {
     let space = TestSpace::new(backend);
     learn_peanuts(&open_sound(&space));
     space
@@ -58,8 +58,8 @@ fn assert_whole_or_nothing(oneiro: &Oneiro, at: u64) -> bool {
     applied == 1
 }
 
-fn fail_at_every_call(backend: Backend, plan: fn(u64) -> FaultPlan) {
-    let mut space = furnished(backend);
+fn assert_atomic_at_every_call(backend: Backend, plan: fn(u64) -> FaultPlan) {
+    let mut space = space_with_promotable_claim(backend);
     let (mut tried, mut seconds) = (0, NIGHT_SECONDS);
     for at in FaultCalls::new(backend, plan(0)) {
         let fault = Fault::new(plan(at));
@@ -67,13 +67,13 @@ fn fail_at_every_call(backend: Backend, plan: fn(u64) -> FaultPlan) {
         let fired = fault.calls() >= at;
         assert!(fired || done.is_ok(), "failed without a fault: {done:?}");
         seconds += ATTEMPT_SECONDS;
-        let is_applied = assert_whole_or_nothing(&sound(&space, seconds), at);
+        let is_applied = assert_whole_or_nothing(&open_without_faults(&space, seconds), at);
         if !fired {
             assert!(is_applied, "the last dream met no fault");
             break;
         }
         if is_applied {
-            space = furnished(backend);
+            space = space_with_promotable_claim(backend);
             seconds = NIGHT_SECONDS;
         }
         tried += 1;
@@ -83,14 +83,14 @@ fn fail_at_every_call(backend: Backend, plan: fn(u64) -> FaultPlan) {
 
 on_both_backends! {
     fn a_failure_at_any_call_applies_all_of_a_dream_or_nothing(space) {
-        fail_at_every_call(space.backend, FaultPlan::FailAt);
+        assert_atomic_at_every_call(space.backend, FaultPlan::FailAt);
     }
 
     fn a_crash_before_any_call_applies_all_of_a_dream_or_nothing(space) {
-        fail_at_every_call(space.backend, FaultPlan::CrashBefore);
+        assert_atomic_at_every_call(space.backend, FaultPlan::CrashBefore);
     }
 
     fn a_crash_after_any_call_applies_all_of_a_dream_or_nothing(space) {
-        fail_at_every_call(space.backend, FaultPlan::CrashAfter);
+        assert_atomic_at_every_call(space.backend, FaultPlan::CrashAfter);
     }
 }

@@ -111,16 +111,16 @@ fn open(space: &TestSpace, step: usize, fault: &Fault) -> Result<Oneiro> {
     Ok(Oneiro::over(store, options))
 }
 
-fn sound(space: &TestSpace, step: usize) -> Oneiro {
+fn open_without_faults(space: &TestSpace, step: usize) -> Oneiro {
     open(space, step, &Fault::new(FaultPlan::Count)).unwrap()
 }
 
 /// A space after the first `count` steps.
 fn after(backend: Backend, count: usize) -> TestSpace {
     let space = TestSpace::new(backend);
-    sound(&space, 0);
+    open_without_faults(&space, 0);
     for (step, run) in STEPS.iter().enumerate().take(count) {
-        run(&sound(&space, step)).unwrap();
+        run(&open_without_faults(&space, step)).unwrap();
     }
     space
 }
@@ -137,10 +137,10 @@ fn attempt(space: &TestSpace, step: usize, plan: FaultPlan, at: u64) -> bool {
 /// What the space holds after each step, beginning with none.
 fn dumps(backend: Backend) -> Vec<String> {
     let space = TestSpace::new(backend);
-    let mut dumps = vec![dump(&sound(&space, 0))];
+    let mut dumps = vec![dump(&open_without_faults(&space, 0))];
     for (step, run) in STEPS.iter().enumerate() {
-        run(&sound(&space, step)).unwrap();
-        dumps.push(dump(&sound(&space, 0)));
+        run(&open_without_faults(&space, step)).unwrap();
+        dumps.push(dump(&open_without_faults(&space, 0)));
     }
     dumps
 }
@@ -157,7 +157,7 @@ fn assert_every_step_is_atomic(backend: Backend, plan: fn(u64) -> FaultPlan) {
             if !attempt(&space, step, plan(at), at) {
                 break;
             }
-            let reopened = sound(&space, 0);
+            let reopened = open_without_faults(&space, 0);
             assert_sound(&reopened);
             let found = dump(&reopened);
             if found != *before {
@@ -166,7 +166,7 @@ fn assert_every_step_is_atomic(backend: Backend, plan: fn(u64) -> FaultPlan) {
             }
             tried += 1;
         }
-        assert_eq!(dump(&sound(&space, 0)), *wanted, "step {step}");
+        assert_eq!(dump(&open_without_faults(&space, 0)), *wanted, "step {step}");
     }
     assert!(tried > 30, "only {tried} faults were tried");
 }
@@ -193,7 +193,7 @@ on_both_backends! {
                 let opened = open(&space, 0, &fault);
                 let fired = fault.calls() >= at;
                 drop(opened);
-                assert_eq!(sound(&space, 0).stats().unwrap().sessions, 0);
+                assert_eq!(open_without_faults(&space, 0).stats().unwrap().sessions, 0);
                 if !fired {
                     break;
                 }
@@ -207,7 +207,7 @@ on_both_backends! {
         for plan in [FaultPlan::FailAt, FaultPlan::CrashBefore, FaultPlan::CrashAfter] {
             for at in FaultCalls::new(space.backend, plan(0)) {
                 let space = TestSpace::new(space.backend);
-                let first = sound(&space, 0);
+                let first = open_without_faults(&space, 0);
                 first.messages().append_or_create(&id("s"), vec![user("the secret of the blue tin")], new("s")).unwrap();
                 first.messages().append_or_create(&id("t"), vec![user("untouched")], new("t")).unwrap();
                 drop(first);
@@ -216,7 +216,7 @@ on_both_backends! {
                     .and_then(|oneiro| oneiro.erase(&EraseTarget::Session(id("s"))));
                 let fired = fault.calls() >= at;
                 // This process lives on, so what it did not finish is its own until its lease ends.
-                let oneiro = sound(&space, PAST_ITS_LEASE);
+                let oneiro = open_without_faults(&space, PAST_ITS_LEASE);
                 assert_sound(&oneiro);
                 assert_eq!(oneiro.sessions().show(&id("t"), true).unwrap().messages.len(), 1);
                 let gone = oneiro.sessions().find(&id("s")).unwrap().is_none();

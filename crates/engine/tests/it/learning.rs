@@ -79,7 +79,7 @@ on_both_backends! {
         assert!(history[0].reason.as_deref().unwrap().starts_with("you said, "), "{history:?}");
     }
 
-    fn a_message_is_learnt_from_once_by_whichever_process(space) {
+    fn concurrent_processes_learn_a_message_once(space) {
         let oneiro = new_space(space);
         append(&oneiro, "chat", &[user("I live in Porto."), user("I prefer tea over coffee.")]);
         let other = open_at(&target(space));
@@ -207,7 +207,7 @@ on_both_backends! {
         assert!(start().contains("Redis"), "{active:?}");
     }
 
-    fn standing_instructions_are_kept_for_who_gave_them(space) {
+    fn an_instruction_belongs_to_who_gave_it(space) {
         let oneiro = new_space(space);
         let at = "2026-11-05T10:00:00Z";
         append(&oneiro, "chat", &[

@@ -1,4 +1,4 @@
-//! Mounted folders: files and notes are kept in step, both ways, and no file is lost.
+//! Mounted folders: files and notes are kept in sync, both ways, and no file is lost.
 
 use crate::memories::{agent, person};
 use crate::notes::{add, edit, name, remove, text, write};
@@ -230,7 +230,7 @@ on_both_backends! {
         assert_eq!(files_in(folder.path()), before, "no file is emptied or replaced");
         assert_eq!(names_in(outside.path()), ["secret"]);
         assert_eq!(text(&oneiro, "MEMORY.md"), "- changed\n");
-        assert_eq!(text(&oneiro, "good.md"), "- good\n", "the others are in step");
+        assert_eq!(text(&oneiro, "good.md"), "- good\n", "the others are in sync");
     }
 
     fn layouts_name_the_files_of_other_programs(space) {

@@ -1,4 +1,4 @@
-//! A process that dies at any step of keeping files in step: afterwards file, note and revision agree.
+//! A process that dies at any step of keeping files in sync: afterwards file, note and revision agree.
 
 use crate::memories::person;
 use crate::mounts::{files_in, mount, read, save, sync};
@@ -11,7 +11,7 @@ use std::path::Path;
 
 const START: &str = "- one\n- two\n- three\n- four\n";
 
-/// What happens to note and file before they are brought in step, and what both must say afterwards.
+/// What happens to note and file before they are brought into sync, and what both must say afterwards.
 struct Scenario {
     what: &'static str,
     /// The file is saved with this; `Some(None)` deletes it.
@@ -91,7 +91,7 @@ fn file_revisions(oneiro: &Oneiro) -> usize {
     oneiro.notes().log(&list).unwrap().items.len()
 }
 
-/// Hides a mount from the calls that change notes, which would bring it in step.
+/// Hides a mount from the calls that change notes, which would bring it into sync.
 fn without_marker(folder: &Path, change: impl FnOnce()) {
     let (marker, hidden) = (folder.join(".oneiro/mount"), folder.join(".oneiro/hidden"));
     std::fs::rename(&marker, &hidden).unwrap();
@@ -206,7 +206,7 @@ on_both_backends! {
     }
 }
 
-/// Revisions of files so far, counted without bringing anything in step.
+/// Revisions of files so far, counted without bringing anything into sync.
 fn file_revisions_without_sync(oneiro: &Oneiro) -> usize {
     let list = ListRevisions {
         author_kind: Some(ActorKind::File),

@@ -104,7 +104,7 @@ impl Storm {
     }
 }
 
-/// Brings all in step, while the editor may save between two steps and the process may die at one.
+/// Brings all into sync, while the editor may save between two steps and the process may die at one.
 fn sync_in_storm(oneiro: &Fixed, storm: &RefCell<Storm>, may_save: bool) {
     let step = |_: &'static str| {
         let mut storm = storm.borrow_mut();

@@ -232,7 +232,7 @@ on_both_backends! {
         assert_eq!(pack(&oneiro, &request).items.len(), 2);
     }
 
-    fn lines_are_new_until_the_host_drops_them_and_hosts_are_told_nothing_twice(space) {
+    fn lines_are_new_until_the_host_drops_them(space) {
         let oneiro = open(space);
         remember(&person(&oneiro), statement("The gate code is 4711"));
         let request = PackRequest {
@@ -245,6 +245,11 @@ on_both_backends! {
         assert_eq!(pack(&oneiro, &other).items.len(), 1);
         oneiro.packs().allow_again(&id("s")).unwrap();
         assert_eq!(pack(&oneiro, &request).items.len(), 1);
+    }
+
+    fn lines_that_the_host_loads_itself_are_omitted(space) {
+        let oneiro = open(space);
+        remember(&person(&oneiro), statement("The gate code is 4711"));
         let host = PackRequest {
             host_texts: vec!["# Notes\n- the *gate code* is 4711!".into()], ..PackRequest::new("what is the gate code?")
         };

@@ -1,10 +1,10 @@
 //! `memory_context`: the window of a session, within a token budget.
 
-use super::session_search::count;
 use super::{Answer, Call, Hints, Payload, Profile, Tool, never};
 use crate::TokenRole;
 use crate::arguments::{Given, input_schema};
 use crate::recalled::{delimit, lines, quoted};
+use crate::text::count;
 use oneiro::contract::Request;
 use oneiro::count::{exceeds, prefix, suffix, tokens};
 use oneiro::{Error, Result, SessionId, Window, WindowFormat, WindowRequest};

@@ -156,7 +156,7 @@ fn describe(found: &Found) -> String {
 fn memory_line(hit: &MemoryHit) -> String {
     let standing = match (hit.status, &hit.suspended_by) {
         (MemoryStatus::Active, None) => "",
-        (MemoryStatus::Active, Some(_)) => ", contradicted: not to be told as true",
+        (MemoryStatus::Active, Some(_)) => ", contradicted: do not state it as true",
         (MemoryStatus::Candidate, _) => ", not reviewed",
         (MemoryStatus::Superseded | MemoryStatus::Invalid, _) => ", no longer holds",
     };
@@ -165,7 +165,7 @@ fn memory_line(hit: &MemoryHit) -> String {
     format!(
         "[{} {}{}{standing}] {}",
         hit.id,
-        day(&hit.valid_from.unwrap_or(hit.at).to_string()),
+        hit.valid_from.unwrap_or(hit.at).date_text(),
         about.unwrap_or_default(),
         recalled::one_line(&hit.content)
     )
@@ -176,18 +176,13 @@ fn message_line(hit: &Hit) -> String {
     format!(
         "[message {} {} {}] {}",
         hit.id,
-        day(&hit.at.to_string()),
+        hit.at.date_text(),
         recalled::one_line(who),
         recalled::one_line(&hit.snippet)
     )
 }
 
 fn note_line(hit: &NoteHit) -> String {
-    let day = day(&hit.at.to_string()).to_owned();
+    let day = hit.at.date_text();
     format!("[{} {day}] {}", recalled::one_line(&hit.id), recalled::one_line(&hit.snippet))
-}
-
-/// The date of a time in RFC 3339.
-fn day(at: &str) -> &str {
-    at.split('T').next().unwrap_or(at)
 }

@@ -1,9 +1,9 @@
 //! `memory_status`: how much this memory holds and whether its index is up to date.
 
-use super::session_search::count;
 use super::{Answer, Call, Hints, Profile, Tool, never};
 use crate::TokenRole;
 use crate::arguments::{Given, input_schema};
+use crate::text::count;
 use oneiro::contract::Request;
 use oneiro::{Result, Stats};
 use schemars::JsonSchema;

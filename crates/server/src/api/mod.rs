@@ -485,16 +485,16 @@ pub(crate) static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
         get("/v1/notes/{name}/blame", plain(notes::blame))
             .summary("The lines of a note, each with who wrote it and when"),
         get("/v1/mounts", plain(mounts::list))
-            .summary("Mounted folders, after their files and the notes were brought in step"),
+            .summary("Mounted folders, after their files and the notes were brought into sync"),
         post("/v1/mounts", body(mounts::mount))
             .role(TokenRole::Admin)
             .creates_space(CreatesSpace::Always)
-            .summary("Mount a folder of this host: its files and the notes are kept in step; for people"),
+            .summary("Mount a folder of this host: its files and the notes are kept in sync; for people"),
         delete("/v1/mounts", query(mounts::unmount))
             .role(TokenRole::Admin)
             .summary("Unmount a folder; its files stay; for people"),
         post("/v1/mounts/sync", plain(mounts::sync))
-            .summary("Bring mounted files and notes in step now"),
+            .summary("Bring mounted files and notes into sync now"),
         get("/v1/prompt", query(notes::prompt))
             .summary("The notes for a prompt, with how full they are; the same for a revision"),
         get("/v1/revisions", query(notes::revisions))

@@ -1,4 +1,4 @@
-//! Mounted folders over HTTP: mount, unmount, list, and bring in step.
+//! Mounted folders over HTTP: mount, unmount, list, and bring into sync.
 
 use crate::call::{Answer, Call};
 use oneiro::{Mount, MountNotes, Page, Result, SyncedMount, UnmountNotes};

@@ -46,7 +46,7 @@ pub(super) async fn change(
     path: RawPathParams,
     request: Request,
 ) -> Response {
-    answer(state, path, request, |form, oneiro| {
+    handle_form(state, path, request, |form, oneiro| {
         if form.part(1) == "unmute" {
             let unmute = UnmuteRequest { project: form.field("project") };
             oneiro.memories().unmute(form.part(0), &unmute)?;
@@ -73,14 +73,14 @@ pub(super) async fn undo(
     path: RawPathParams,
     request: Request,
 ) -> Response {
-    answer(state, path, request, |form, oneiro| {
+    handle_form(state, path, request, |form, oneiro| {
         let undone = oneiro.operations().undo(form.part(0), form.field("reason"))?;
         Ok(Outcome::Done(undone.operations.into_iter().next().map(|operation| operation.id)))
     })
     .await
 }
 
-fn apply(form: &Posted, oneiro: &Oneiro) -> Result<ChangedMemory> {
+fn apply(form: &PostedForm, oneiro: &Oneiro) -> Result<ChangedMemory> {
     let (memories, id, reason) = (oneiro.memories(), form.part(0), form.field("reason"));
     let now = oneiro.now();
     match form.part(1) {
@@ -107,7 +107,7 @@ fn apply(form: &Posted, oneiro: &Oneiro) -> Result<ChangedMemory> {
 
 /// What a form changes. Fields that are as they were are left alone: a browser does not send them
 /// back as they are, and a tag may hold a comma.
-fn patch(form: &Posted, oneiro: &Oneiro) -> Result<MemoryPatch> {
+fn patch(form: &PostedForm, oneiro: &Oneiro) -> Result<MemoryPatch> {
     let memory = oneiro.memories().show(form.part(0), &ShowMemory::default())?.memory;
     let (content, tags) = (form.field("content"), form.field("tags").unwrap_or_default());
     let is_same = content.as_deref() == Some(normalised(&memory.content).as_str());
@@ -139,12 +139,12 @@ fn decoded<R: Contract>(fields: Value, now: oneiro::Timestamp) -> Result<R> {
 }
 
 /// A form that was received.
-pub(super) struct Posted {
+pub(super) struct PostedForm {
     path_parts: Vec<String>,
     body: Received,
 }
 
-impl Posted {
+impl PostedForm {
     pub(super) fn part(&self, at: usize) -> &str {
         self.path_parts.get(at).map(String::as_str).unwrap_or_default()
     }
@@ -167,27 +167,27 @@ impl Posted {
     }
 }
 
-pub(super) async fn answer(
+pub(super) async fn handle_form(
     state: Arc<State>,
     path: RawPathParams,
     request: Request,
-    work: fn(&Posted, &Oneiro) -> Result<Outcome>,
+    work: fn(&PostedForm, &Oneiro) -> Result<Outcome>,
 ) -> Response {
     let path_parts = path.iter().map(|(_, value)| value.to_owned()).collect();
-    match posted(state, path_parts, request, work).await {
+    match try_form(state, path_parts, request, work).await {
         Ok(response) => response,
         Err(problem) if problem.error.kind() == ErrorKind::Unauthorized => {
             login::redirect("/login")
         }
-        Err(unanswered) => problem(&unanswered),
+        Err(failed) => problem(&failed),
     }
 }
 
-async fn posted(
+async fn try_form(
     state: Arc<State>,
     path_parts: Vec<String>,
     request: Request,
-    work: fn(&Posted, &Oneiro) -> Result<Outcome>,
+    work: fn(&PostedForm, &Oneiro) -> Result<Outcome>,
 ) -> Result<Response, Problem> {
     let (parts, body) = request.into_parts();
     check_sender(&parts.headers)?;
@@ -201,7 +201,7 @@ async fn posted(
     .await?;
     let sender = Sender { role: visitor.role, is_body_used: true };
     let body = read_body((&state, sender), &parts.headers, body).await?;
-    let form = Posted { path_parts, body };
+    let form = PostedForm { path_parts, body };
     Ok(run_cancellable(move |cancel| {
         let visitor = visitor.cancelled_by(cancel)?;
         let token = form.field("form_token").unwrap_or_default();
@@ -221,7 +221,7 @@ async fn posted(
 }
 
 /// The page to return to, with what the form did.
-fn return_address(form: &Posted, outcome: Outcome) -> String {
+fn return_address(form: &PostedForm, outcome: Outcome) -> String {
     let next = form.next();
     let (name, value) = match outcome {
         Outcome::Done(None)
@@ -243,7 +243,7 @@ fn return_address(form: &Posted, outcome: Outcome) -> String {
 fn refused(
     state: Arc<State>,
     visitor: Authenticated,
-    form: &Posted,
+    form: &PostedForm,
     error: Error,
 ) -> Result<Response> {
     let address = Address { path_parts: Vec::new(), query: String::new() };

@@ -1,6 +1,6 @@
 //! Dreams on the page: the list with its calendar, one dream, and the forms that start and undo one.
 
-use super::decisions::{Outcome, answer};
+use super::decisions::{Outcome, handle_form};
 use super::view_request::ViewRequest;
 use crate::state::State;
 use axum::extract::{RawPathParams, Request, State as Shared};
@@ -12,11 +12,11 @@ use oneiro_page::dreams::DreamsView;
 use std::sync::Arc;
 
 /// Dreams on a page.
-const DREAMS: usize = 100;
+const DREAMS_PER_PAGE: usize = 100;
 
 pub(super) fn list(request: &ViewRequest) -> Result<String> {
     let dreams = request.oneiro()?.dreams();
-    let wanted = PageOf { limit: DREAMS, cursor: request.cursor()? };
+    let wanted = PageOf { limit: DREAMS_PER_PAGE, cursor: request.cursor()? };
     let view = DreamsView {
         frame: request.frame.clone(),
         status: dreams.status()?,
@@ -40,7 +40,7 @@ pub(super) async fn start(
     path: RawPathParams,
     request: Request,
 ) -> Response {
-    answer(state, path, request, |form, oneiro| {
+    handle_form(state, path, request, |form, oneiro| {
         let preset = form.field("preset").map(|name| DreamPreset::parse(&name)).transpose()?;
         let apply = form.field("apply").is_some_and(|apply| apply == "yes");
         let asked = DreamRequest { preset, apply: Some(apply), ..DreamRequest::default() };
@@ -56,7 +56,7 @@ pub(super) async fn undo(
     path: RawPathParams,
     request: Request,
 ) -> Response {
-    answer(state, path, request, |form, oneiro| {
+    handle_form(state, path, request, |form, oneiro| {
         let undone = oneiro.dreams().undo(form.part(0), &UndoDream::default())?;
         if undone.left.is_empty() {
             return Ok(Outcome::Dream(Some(undone.dream.id)));

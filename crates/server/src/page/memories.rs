@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// Memories per page of the list.
-const MEMORIES: usize = 50;
+const MEMORIES_PER_PAGE: usize = 50;
 
 /// Memories on the overview.
 const NEWEST: usize = 5;
@@ -64,7 +64,7 @@ fn filters(request: &ViewRequest, form: &MemoriesForm) -> Result<ListMemories> {
         "subject": given(&form.subject),
         "tag": given(&form.tag),
         "suspended": is_contradicted,
-        "limit": MEMORIES,
+        "limit": MEMORIES_PER_PAGE,
         "cursor": request.param("cursor"),
     });
     decoded(request, fields)

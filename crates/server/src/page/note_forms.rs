@@ -1,7 +1,7 @@
 //! Forms that change notes: write, delete, undo, restore. A text that cannot be saved is shown again in
 //! the editor, so that nothing that was typed is lost.
 
-use super::decisions::{Outcome, Posted, answer};
+use super::decisions::{Outcome, PostedForm, handle_form};
 use crate::state::State;
 use axum::extract::{RawPathParams, Request, State as Shared};
 use axum::http::StatusCode;
@@ -19,7 +19,7 @@ pub(super) async fn write(
     path: RawPathParams,
     request: Request,
 ) -> Response {
-    answer(state, path, request, |form, oneiro| {
+    handle_form(state, path, request, |form, oneiro| {
         let name = NoteName::parse(form.part(0))?;
         match save(form, oneiro, &name) {
             Ok(changed) => Ok(saved(changed)),
@@ -35,7 +35,7 @@ pub(super) async fn create(
     path: RawPathParams,
     request: Request,
 ) -> Response {
-    answer(state, path, request, |form, oneiro| {
+    handle_form(state, path, request, |form, oneiro| {
         let made = NoteName::parse(&form.field("name").unwrap_or_default()).and_then(|name| {
             if oneiro.notes().get(&name).is_ok() {
                 let taken = format!("is the name of a note that exists: {name}");
@@ -59,7 +59,7 @@ pub(super) async fn delete(
     path: RawPathParams,
     request: Request,
 ) -> Response {
-    answer(state, path, request, |form, oneiro| {
+    handle_form(state, path, request, |form, oneiro| {
         let name = NoteName::parse(form.part(0))?;
         oneiro.notes().delete(&name, DeleteNote { base: form.field("base"), message: None })?;
         let last = ListRevisions { note: Some(name), limit: 1, ..ListRevisions::default() };
@@ -75,7 +75,7 @@ pub(super) async fn undo(
     path: RawPathParams,
     request: Request,
 ) -> Response {
-    answer(state, path, request, |form, oneiro| {
+    handle_form(state, path, request, |form, oneiro| {
         let made = oneiro.notes().undo(form.part(0), None)?;
         Ok(Outcome::Revision(Some(made.revision.id)))
     })
@@ -88,7 +88,7 @@ pub(super) async fn restore(
     path: RawPathParams,
     request: Request,
 ) -> Response {
-    answer(state, path, request, |form, oneiro| {
+    handle_form(state, path, request, |form, oneiro| {
         let note = form.field("note").map(|name| NoteName::parse(&name)).transpose()?;
         let made = oneiro.notes().restore(form.part(0), RestoreNotes { note, message: None })?;
         Ok(Outcome::Revision(Some(made.revision.id)))
@@ -96,7 +96,7 @@ pub(super) async fn restore(
     .await
 }
 
-fn save(form: &Posted, oneiro: &Oneiro, name: &NoteName) -> Result<ChangedNote> {
+fn save(form: &PostedForm, oneiro: &Oneiro, name: &NoteName) -> Result<ChangedNote> {
     let typed = form.field("content").unwrap_or_default();
     // Browsers send line ends of their own; the note keeps its.
     let stored = oneiro.notes().get(name).map(|note| note.content).unwrap_or_default();
@@ -112,7 +112,7 @@ fn saved(changed: ChangedNote) -> Outcome {
 
 /// The editor again, with what was typed, why it is not saved, and the text that stands there now.
 fn refused(
-    form: &Posted,
+    form: &PostedForm,
     oneiro: &Oneiro,
     name: Option<NoteName>,
     error: Error,

@@ -10,11 +10,11 @@ use oneiro_page::packs::{PackView, PacksView};
 use std::collections::BTreeMap;
 
 /// Packs on the page.
-const PACKS: usize = 100;
+const PACKS_PER_PAGE: usize = 100;
 
 pub(super) fn list(request: &ViewRequest) -> Result<String> {
     let session = request.param("session").map(|id| SessionId::new(&id)).transpose()?;
-    let wanted = ListPacks { session, project: request.param("project"), limit: PACKS };
+    let wanted = ListPacks { session, project: request.param("project"), limit: PACKS_PER_PAGE };
     let view = PacksView {
         frame: request.frame.clone(),
         session: request.text("session").to_owned(),

@@ -12,7 +12,7 @@ use oneiro_page::session::{ConversationView, MESSAGES};
 use oneiro_page::sessions::{SessionsForm, SessionsView};
 
 /// Sessions per page.
-const SESSIONS: usize = 50;
+const SESSIONS_PER_PAGE: usize = 50;
 
 /// Sessions of a lineage that are read for its graph.
 const FAMILY: usize = 200;
@@ -36,7 +36,7 @@ pub(super) fn list(request: &ViewRequest) -> Result<String> {
         archived: if form.archived { ArchivedFilter::Only } else { ArchivedFilter::Without },
         matching: request.param("q"),
         order: form.order,
-        limit: SESSIONS,
+        limit: SESSIONS_PER_PAGE,
         cursor: request.cursor()?,
         ..ListSessions::default()
     };

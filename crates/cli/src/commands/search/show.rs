@@ -214,7 +214,7 @@ pub fn who(role: &Role, name: Option<&str>) -> String {
 
 /// A moment to the minute, in UTC.
 pub fn when(at: Timestamp) -> String {
-    at.to_string().replace('T', " ").chars().take(16).collect()
+    at.minute_text()
 }
 
 /// A remark on an answer that may not answer.

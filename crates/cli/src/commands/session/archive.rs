@@ -17,7 +17,7 @@ pub struct ArchiveArgs {
 }
 
 impl ArchiveArgs {
-    /// Archives.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let id = oneiro.sessions().resolve(&self.session)?;

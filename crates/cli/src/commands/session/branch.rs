@@ -23,7 +23,7 @@ pub struct BranchArgs {
 }
 
 impl BranchArgs {
-    /// Branches.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let (from, at) = session_and_message(&oneiro, &self.session, self.at.as_deref())?;

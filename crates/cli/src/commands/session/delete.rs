@@ -83,7 +83,7 @@ impl Removal {
 }
 
 impl DeleteArgs {
-    /// Deletes.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         if let Some(age) = &self.older_than {
             return self.filters.delete(context, age, Removal::new(self.dry_run, self.yes));

@@ -16,7 +16,7 @@ pub struct EndArgs {
 }
 
 impl EndArgs {
-    /// Ends.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let id = oneiro.sessions().resolve(&self.session)?;
@@ -33,7 +33,7 @@ pub struct ReopenArgs {
 }
 
 impl ReopenArgs {
-    /// Reopens.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let id = oneiro.sessions().resolve(&self.session)?;

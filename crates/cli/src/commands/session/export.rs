@@ -28,7 +28,7 @@ pub struct ExportArgs {
 }
 
 impl ExportArgs {
-    /// Exports.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let sessions = self.sessions.iter().map(|text| oneiro.sessions().resolve(text));

@@ -46,7 +46,7 @@ impl ImportArgs {
         }
     }
 
-    /// Imports.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let limits = ImportLimits {
             sessions: self.max_sessions,

@@ -77,7 +77,7 @@ enum Order {
 }
 
 impl ListArgs {
-    /// Lists.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let now = oneiro.now();

@@ -23,7 +23,7 @@ pub struct PinArgs {
 }
 
 impl PinArgs {
-    /// Pins.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let (id, named) = self.which.resolve(&oneiro)?;
@@ -67,7 +67,7 @@ pub struct UnpinArgs {
 }
 
 impl UnpinArgs {
-    /// Unpins.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let (id, named) = self.which.resolve(&oneiro)?;
@@ -89,7 +89,7 @@ pub struct PinsArgs {
 }
 
 impl PinsArgs {
-    /// Lists.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let id = oneiro.sessions().resolve(&self.session)?;

@@ -21,7 +21,7 @@ pub struct PruneArgs {
 }
 
 impl PruneArgs {
-    /// Prunes.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         self.filters.delete(context, &self.older_than, Removal::new(self.dry_run, self.yes))
     }

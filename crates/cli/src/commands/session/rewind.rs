@@ -70,7 +70,7 @@ pub struct RestoreArgs {
 }
 
 impl RestoreArgs {
-    /// Restores.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let id = oneiro.sessions().resolve(&self.session)?;

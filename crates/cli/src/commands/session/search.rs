@@ -72,7 +72,7 @@ pub struct SearchArgs {
 }
 
 impl SearchArgs {
-    /// Searches.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let request = self.request(&oneiro)?;

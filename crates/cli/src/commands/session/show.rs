@@ -22,7 +22,7 @@ pub struct ShowArgs {
 }
 
 impl ShowArgs {
-    /// Shows.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let mut id = oneiro.sessions().resolve(&self.session)?;

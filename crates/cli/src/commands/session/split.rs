@@ -27,7 +27,7 @@ pub struct SplitArgs {
 }
 
 impl SplitArgs {
-    /// Splits.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let from = oneiro.sessions().resolve(&self.session)?;

@@ -33,7 +33,7 @@ pub struct TreeArgs {
 }
 
 impl TreeArgs {
-    /// Shows.
+    /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let oneiro = context.open()?;
         let id = oneiro.sessions().resolve(&self.session)?;

@@ -1,7 +1,7 @@
-//! Decides what happens to one note and its file: which side changed since both were last in step. It
+//! Decides what happens to one note and its file: which side changed since both were last in sync. It
 //! knows hashes only, no store and no files.
 
-/// Note and file when they were last in step.
+/// Note and file when they were last in sync.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Base<'h> {
     /// The hash of the note's text; `None` if there was no note.
@@ -22,9 +22,9 @@ pub(super) struct FileNow<'h> {
 /// What to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
-    /// Both are in step.
+    /// Both are in sync.
     Nothing,
-    /// Both say the same: record that they are in step.
+    /// Both say the same: record that they are in sync.
     Record,
     /// The note gets the text of the file.
     TakeFile,

@@ -1,7 +1,7 @@
 //! Puts a prepared file in the place of another, so that whatever stood there can still be looked at: a
 //! program may have saved it in the last moment. Respects the locks of other programs.
 
-use super::folder::Trouble;
+use super::folder::SyncError;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -15,7 +15,7 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 const LOCK_POLL: Duration = Duration::from_millis(5);
 
 /// Exchanges two files. Returns false if one of them is not there.
-pub(super) fn exchange(prepared: &Path, target: &Path) -> Result<bool, Trouble> {
+pub(super) fn exchange(prepared: &Path, target: &Path) -> Result<bool, SyncError> {
     moved(renameat_with(CWD, prepared, CWD, target, RenameFlags::EXCHANGE), || {
         // The file system cannot exchange: what is saved in this very moment is overwritten.
         std::fs::rename(prepared, target)
@@ -23,7 +23,7 @@ pub(super) fn exchange(prepared: &Path, target: &Path) -> Result<bool, Trouble> 
 }
 
 /// Moves a file to a name that nothing has. Returns false if the file is missing or the name is taken.
-pub(super) fn move_to_free(from: &Path, to: &Path) -> Result<bool, Trouble> {
+pub(super) fn move_to_free(from: &Path, to: &Path) -> Result<bool, SyncError> {
     moved(renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE), || {
         std::fs::hard_link(from, to)?;
         std::fs::remove_file(from)
@@ -33,7 +33,7 @@ pub(super) fn move_to_free(from: &Path, to: &Path) -> Result<bool, Trouble> {
 fn moved(
     done: rustix::io::Result<()>,
     fallback: impl Fn() -> io::Result<()>,
-) -> Result<bool, Trouble> {
+) -> Result<bool, SyncError> {
     let done = match done {
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => fallback(),
         done => done.map_err(io::Error::from),
@@ -55,7 +55,7 @@ pub(super) struct Lock {
 
 /// Takes the lock that other programs hold while they write a file: `<file>.lock`. Without such a file
 /// there is none, unless `create` says that the other program would create it.
-pub(super) fn lock_beside(target: &Path, create: bool) -> Result<Option<Lock>, Trouble> {
+pub(super) fn lock_beside(target: &Path, create: bool) -> Result<Option<Lock>, SyncError> {
     let path = beside(target, ".lock");
     if create && let Some(folder) = target.parent() {
         std::fs::create_dir_all(folder)?;
@@ -71,11 +71,11 @@ pub(super) fn lock_beside(target: &Path, create: bool) -> Result<Option<Lock>, T
     let file = match opened {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(Trouble::file(format!("its lock cannot be opened: {error}"))),
+        Err(error) => return Err(SyncError::file(format!("its lock cannot be opened: {error}"))),
     };
     match lock_within(file, LOCK_TIMEOUT)? {
         Some(lock) => Ok(Some(lock)),
-        None => Err(Trouble::file("another program holds its lock; it is tried again next time")),
+        None => Err(SyncError::file("another program holds its lock; it is tried again next time")),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Keeps one note and its file in step.
+//! Keeps one note and its file in sync.
 //!
 //! What the file says is taken into the store first, in one transaction. Then the note is written: into a
 //! file beside it, recorded as begun, exchanged with the file, and recorded as done once what stood there
@@ -8,11 +8,11 @@
 use super::encoding::{Encoding, decode, encode};
 use super::exchange::{beside, exchange, lock_beside, move_to_free};
 use super::folder::{
-    Content, Trouble, hash_bytes, read, read_finished, read_settled, remove, resolve, stamp_of,
+    Content, SyncError, hash_bytes, read, read_finished, read_settled, remove, resolve, stamp_of,
     sync_folder_of, too_large, write_new,
 };
+use super::import_file::{After, Incoming, IncomingFile, Next, NoteText, import_file};
 use super::layout;
-use super::take_in::{After, Incoming, IncomingFile, Next, NoteText, take_in};
 use crate::Oneiro;
 use crate::notes::merge::{Sides, merge};
 use oneiro_model::{Layout, NOTE_BYTES_MAX, NoteName, Result};
@@ -35,7 +35,7 @@ pub(super) type Step<'s> = &'s dyn Fn(&'static str) -> Result<()>;
 
 /// What was done with one note.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Done {
+pub(super) struct SyncOutcome {
     /// The note got the text of its file.
     pub(super) is_taken: bool,
     /// The file was written or deleted.
@@ -51,7 +51,7 @@ pub(super) struct FileSync<'s> {
     target: PathBuf,
     /// The hash of a text of the note that is in the folder as a copy.
     copied: Option<String>,
-    done: Done,
+    done: SyncOutcome,
 }
 
 impl<'s> FileSync<'s> {
@@ -60,9 +60,17 @@ impl<'s> FileSync<'s> {
         mount: &'s StoredMount,
         name: &'s NoteName,
         file: &str,
-    ) -> Result<FileSync<'s>, Trouble> {
+    ) -> Result<FileSync<'s>, SyncError> {
         let target = resolve(Path::new(&mount.path), file)?;
-        Ok(FileSync { oneiro, mount, name, step, target, copied: None, done: Done::default() })
+        Ok(FileSync {
+            oneiro,
+            mount,
+            name,
+            step,
+            target,
+            copied: None,
+            done: SyncOutcome::default(),
+        })
     }
 
     /// Whether nothing is to be done, by what is known and the file's stamp alone.
@@ -78,8 +86,8 @@ impl<'s> FileSync<'s> {
         }
     }
 
-    /// Brings both in step.
-    pub(super) fn run(mut self) -> Result<Done, Trouble> {
+    /// Brings both into sync.
+    pub(super) fn run(mut self) -> Result<SyncOutcome, SyncError> {
         let creates_locks = self.mount.layout == Layout::Hermes;
         let _lock = lock_beside(&self.target, creates_locks)?;
         for _ in 0..ROUNDS_MAX {
@@ -90,8 +98,8 @@ impl<'s> FileSync<'s> {
         Ok(self.done)
     }
 
-    /// One look at both; returns whether they are in step.
-    fn round(&mut self) -> Result<bool, Trouble> {
+    /// One look at both; returns whether they are in sync.
+    fn round(&mut self) -> Result<bool, SyncError> {
         let (mount, name) = (&self.mount.id, self.name);
         let (known, note) = self
             .oneiro
@@ -112,8 +120,8 @@ impl<'s> FileSync<'s> {
         if is_known(known.as_ref(), found.as_ref(), note.map(|note| note.text).as_deref()) {
             return Ok(true);
         }
-        match self.take_in(known.clone(), found.as_ref(), After::SameFile)? {
-            Next::Done => return Ok(true),
+        match self.import_file(known.clone(), found.as_ref(), After::SameFile)? {
+            Next::SyncOutcome => return Ok(true),
             Next::Taken | Next::Stale | Next::Copy(_) => {}
             Next::Write { note, base } => {
                 let found = found.as_ref();
@@ -126,12 +134,12 @@ impl<'s> FileSync<'s> {
 
     /// Takes a file into the store. A copy of the note's text is put beside it first, if both texts must
     /// be kept.
-    fn take_in(
+    fn import_file(
         &mut self,
         known: Option<MountedFile>,
         content: Option<&Content>,
         after: After,
-    ) -> Result<Next, Trouble> {
+    ) -> Result<Next, SyncError> {
         let file = match content {
             Some(content) => {
                 let (text, _) = decode(&content.bytes).ok_or_else(not_text)?;
@@ -155,7 +163,7 @@ impl<'s> FileSync<'s> {
             copied: self.copied.clone(),
             after,
         };
-        let next = take_in(self.oneiro, incoming)?;
+        let next = import_file(self.oneiro, incoming)?;
         match &next {
             Next::Copy(note) => {
                 (self.step)("copy")?;
@@ -169,7 +177,7 @@ impl<'s> FileSync<'s> {
     }
 
     /// Puts a text beside the file under a name that says what it is.
-    fn put_copy(&self, hash: &str, bytes: &[u8]) -> Result<(), Trouble> {
+    fn put_copy(&self, hash: &str, bytes: &[u8]) -> Result<(), SyncError> {
         let temp = beside(&self.temp(), COPY_SUFFIX);
         write_new(&temp, bytes, NEW_FILE_MODE)?;
         move_to_free(&temp, &self.copy_path(hash))?;
@@ -196,7 +204,7 @@ impl<'s> FileSync<'s> {
         known: Option<MountedFile>,
         found: Option<&Content>,
         (note, base): (&NoteText, Option<&str>),
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), SyncError> {
         let bytes = self.bytes_to_write(found, (note, base))?;
         let content =
             PendingContent { base_hash: note.hash.clone(), file_hash: hash_bytes(&bytes) };
@@ -233,7 +241,7 @@ impl<'s> FileSync<'s> {
         &self,
         found: Option<&Content>,
         (note, base): (&NoteText, Option<&str>),
-    ) -> Result<Vec<u8>, Trouble> {
+    ) -> Result<Vec<u8>, SyncError> {
         let Some(found) = found else {
             return Ok(encode(&note.text, Encoding::of_note(&note.text)));
         };
@@ -252,7 +260,7 @@ impl<'s> FileSync<'s> {
     }
 
     /// Begins to delete the file: the next round finishes it.
-    fn delete(&mut self, known: Option<MountedFile>) -> Result<(), Trouble> {
+    fn delete(&mut self, known: Option<MountedFile>) -> Result<(), SyncError> {
         let Some(file) = known.clone() else { return Ok(()) };
         let temp = self.temp();
         remove(&temp)?;
@@ -272,7 +280,7 @@ impl<'s> FileSync<'s> {
         &mut self,
         known: &MountedFile,
         pending: &PendingWrite,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), SyncError> {
         let temp = self.target.with_file_name(&pending.temp);
         let taken_in = MountedFile { pending: None, ..known.clone() };
         let beside = read_settled(&temp, known.file_hash.as_deref().filter(|_| temp.exists()))?;
@@ -307,21 +315,21 @@ impl<'s> FileSync<'s> {
         (known, finished): (&MountedFile, Option<MountedFile>),
         temp: &Path,
         written: Option<&PendingContent>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), SyncError> {
         let Some(displaced) = read_finished(temp)? else { return Ok(()) };
         if decode(&displaced.bytes).is_none() {
             move_to_free(temp, &self.copy_path(&displaced.hash))?;
             return self.finish(known, finished);
         }
         let after = written.cloned().map_or(After::Nothing, After::Written);
-        if self.take_in(Some(known.clone()), Some(&displaced), after)? == Next::Taken {
+        if self.import_file(Some(known.clone()), Some(&displaced), after)? == Next::Taken {
             (self.step)("remove")?;
             remove(temp)?;
         }
         Ok(())
     }
 
-    fn finish(&self, known: &MountedFile, now: Option<MountedFile>) -> Result<(), Trouble> {
+    fn finish(&self, known: &MountedFile, now: Option<MountedFile>) -> Result<(), SyncError> {
         (self.step)("finish")?;
         self.record(Some(known.clone()), now).map(|_| ())
     }
@@ -331,7 +339,7 @@ impl<'s> FileSync<'s> {
         &self,
         known: Option<MountedFile>,
         now: Option<MountedFile>,
-    ) -> Result<bool, Trouble> {
+    ) -> Result<bool, SyncError> {
         let (mount, name) = (self.mount.id.clone(), self.name.clone());
         let recorded = self.oneiro.store.write(move |tx| {
             if mounts::file(tx, &mount, &name)? != known {
@@ -347,7 +355,7 @@ impl<'s> FileSync<'s> {
     }
 
     /// Removes the file of an erased note with all that is beside it.
-    fn erase(&mut self) -> Result<(), Trouble> {
+    fn erase(&mut self) -> Result<(), SyncError> {
         (self.step)("erase")?;
         read(&self.target)?;
         remove(&self.target)?;
@@ -376,7 +384,7 @@ fn is_known(known: Option<&MountedFile>, found: Option<&Content>, note: Option<&
     is_same && (found.stamp.is_empty() || found.stamp == known.stamp)
 }
 
-/// A file that was written and is in step.
+/// A file that was written and is in sync.
 fn in_step(name: &NoteName, content: &PendingContent) -> MountedFile {
     MountedFile {
         base_hash: Some(content.base_hash.clone()),
@@ -389,6 +397,6 @@ fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn not_text() -> Trouble {
-    Trouble::file("it is not UTF-8 text; save it as UTF-8, or move it out of the folder")
+fn not_text() -> SyncError {
+    SyncError::file("it is not UTF-8 text; save it as UTF-8, or move it out of the folder")
 }

@@ -21,30 +21,30 @@ const STAMP_AGE_SECONDS: i64 = 2;
 const SETTLE_TRIES: usize = 5;
 const SETTLE_PAUSE: Duration = Duration::from_millis(20);
 
-/// Why a file or a mount is not kept in step.
+/// Why a file or a mount is not kept in sync.
 #[derive(Debug)]
-pub(super) enum Trouble {
-    /// The file is the reason; others are kept in step.
+pub(super) enum SyncError {
+    /// The file is the reason; others are kept in sync.
     File(String),
     /// The store failed.
     Store(Error),
 }
 
-impl Trouble {
-    pub(super) fn file(problem: impl Into<String>) -> Trouble {
-        Trouble::File(problem.into())
+impl SyncError {
+    pub(super) fn file(problem: impl Into<String>) -> SyncError {
+        SyncError::File(problem.into())
     }
 }
 
-impl From<Error> for Trouble {
-    fn from(error: Error) -> Trouble {
-        Trouble::Store(error)
+impl From<Error> for SyncError {
+    fn from(error: Error) -> SyncError {
+        SyncError::Store(error)
     }
 }
 
-impl From<io::Error> for Trouble {
-    fn from(error: io::Error) -> Trouble {
-        Trouble::File(error.to_string())
+impl From<io::Error> for SyncError {
+    fn from(error: io::Error) -> SyncError {
+        SyncError::File(error.to_string())
     }
 }
 
@@ -66,12 +66,12 @@ pub(super) fn hash_bytes(bytes: &[u8]) -> String {
 }
 
 /// The path of a file in a folder. No part of it may be a symbolic link.
-pub(super) fn resolve(root: &Path, file: &str) -> Result<PathBuf, Trouble> {
+pub(super) fn resolve(root: &Path, file: &str) -> Result<PathBuf, SyncError> {
     let mut path = root.to_owned();
     let mut parts = file.split('/').peekable();
     while let Some(part) = parts.next() {
         if part.is_empty() || part == "." || part == ".." {
-            return Err(Trouble::file("the path leaves the folder"));
+            return Err(SyncError::file("the path leaves the folder"));
         }
         path.push(part);
         if parts.peek().is_none() {
@@ -80,7 +80,7 @@ pub(super) fn resolve(root: &Path, file: &str) -> Result<PathBuf, Trouble> {
         match std::fs::symlink_metadata(&path) {
             Ok(meta) if meta.is_dir() => {}
             Ok(meta) if meta.is_symlink() => return Err(link(part)),
-            Ok(_) => return Err(Trouble::file(format!("{part} is not a folder"))),
+            Ok(_) => return Err(SyncError::file(format!("{part} is not a folder"))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error.into()),
         }
@@ -88,8 +88,10 @@ pub(super) fn resolve(root: &Path, file: &str) -> Result<PathBuf, Trouble> {
     Ok(path)
 }
 
-fn link(part: &str) -> Trouble {
-    Trouble::file(format!("{part} is a symbolic link, which is not followed; put a real one there"))
+fn link(part: &str) -> SyncError {
+    SyncError::file(format!(
+        "{part} is a symbolic link, which is not followed; put a real one there"
+    ))
 }
 
 /// What tells without reading a file that it did not change; `None` if there is no file.
@@ -118,7 +120,7 @@ fn is_old(meta: &Metadata) -> bool {
 
 /// Reads a file; `None` if there is none. A file that is no regular file, is too large or was not read
 /// as a whole is refused.
-pub(super) fn read(path: &Path) -> Result<Option<Content>, Trouble> {
+pub(super) fn read(path: &Path) -> Result<Option<Content>, SyncError> {
     for _ in 0..SETTLE_TRIES {
         let meta = match std::fs::symlink_metadata(path) {
             Ok(meta) => meta,
@@ -149,12 +151,12 @@ pub(super) fn read(path: &Path) -> Result<Option<Content>, Trouble> {
         }
         std::thread::sleep(SETTLE_PAUSE);
     }
-    Err(Trouble::file("it is being written; it is read again next time"))
+    Err(SyncError::file("it is being written; it is read again next time"))
 }
 
 /// Reads a file that had the content with the hash `known` before. If it is empty or missing now, it is
 /// given some time: a program may be saving it.
-pub(super) fn read_settled(path: &Path, known: Option<&str>) -> Result<Option<Content>, Trouble> {
+pub(super) fn read_settled(path: &Path, known: Option<&str>) -> Result<Option<Content>, SyncError> {
     let empty = hash_bytes(b"");
     let had_text = known.is_some_and(|known| known != empty);
     for _ in 0..SETTLE_TRIES {
@@ -168,7 +170,7 @@ pub(super) fn read_settled(path: &Path, known: Option<&str>) -> Result<Option<Co
 }
 
 /// Reads a file that a program may still be writing, once it stays the same.
-pub(super) fn read_finished(path: &Path) -> Result<Option<Content>, Trouble> {
+pub(super) fn read_finished(path: &Path) -> Result<Option<Content>, SyncError> {
     let mut last = read(path)?;
     for _ in 0..SETTLE_TRIES {
         std::thread::sleep(SETTLE_PAUSE);
@@ -183,20 +185,20 @@ pub(super) fn read_finished(path: &Path) -> Result<Option<Content>, Trouble> {
 }
 
 /// The error for a file that is too large for a note.
-pub(super) fn too_large(bytes: u64) -> Trouble {
-    Trouble::file(format!(
+pub(super) fn too_large(bytes: u64) -> SyncError {
+    SyncError::file(format!(
         "it has {bytes} bytes, and a note has at most {NOTE_BYTES_MAX}; split it, or move it out of the \
          folder"
     ))
 }
 
-fn check_kind(path: &Path, meta: &Metadata) -> Result<(), Trouble> {
+fn check_kind(path: &Path, meta: &Metadata) -> Result<(), SyncError> {
     if meta.is_symlink() {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         return Err(link(&name));
     }
     if !meta.is_file() {
-        return Err(Trouble::file("it is not a regular file"));
+        return Err(SyncError::file("it is not a regular file"));
     }
     Ok(())
 }
@@ -209,7 +211,7 @@ fn open(path: &Path) -> io::Result<File> {
 
 /// Creates the folders of a file, and the file with this content and these permissions, and waits until
 /// the disk has it.
-pub(super) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Trouble> {
+pub(super) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<(), SyncError> {
     use std::io::Write;
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
@@ -223,7 +225,7 @@ pub(super) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Trou
 }
 
 /// Removes a file, if there is one.
-pub(super) fn remove(path: &Path) -> Result<(), Trouble> {
+pub(super) fn remove(path: &Path) -> Result<(), SyncError> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
         _ => Ok(()),
@@ -231,7 +233,7 @@ pub(super) fn remove(path: &Path) -> Result<(), Trouble> {
 }
 
 /// Waits until the disk has what was renamed or removed in the folder of a file.
-pub(super) fn sync_folder_of(path: &Path) -> Result<(), Trouble> {
+pub(super) fn sync_folder_of(path: &Path) -> Result<(), SyncError> {
     if let Some(folder) = path.parent() {
         File::open(folder)?.sync_all()?;
     }

@@ -1,6 +1,6 @@
 //! Layouts: which files of a folder are notes, and what the notes are called.
 
-use super::folder::Trouble;
+use super::folder::SyncError;
 use super::marker;
 use oneiro_model::{EntryStyle, Layout, NoteName};
 use std::io;
@@ -82,7 +82,7 @@ pub(super) fn entry_style(layout: Layout) -> Option<EntryStyle> {
 }
 
 /// The names of the notes that have a file in a folder.
-pub(super) fn names_in(layout: Layout, root: &Path) -> Result<Vec<NoteName>, Trouble> {
+pub(super) fn names_in(layout: Layout, root: &Path) -> Result<Vec<NoteName>, SyncError> {
     let mut names = Vec::new();
     for (file, note) in fixed(layout) {
         if std::fs::symlink_metadata(root.join(file)).is_ok() {
@@ -117,11 +117,11 @@ struct Walk<'w> {
 impl Walk<'_> {
     /// Adds the notes of a folder and of those below it that are not mounted themselves. Symbolic links to folders are not followed;
     /// links to files are named, and refused when they are read.
-    fn visit(&mut self, folder: &Path, prefix: &str, depth: usize) -> Result<(), Trouble> {
+    fn visit(&mut self, folder: &Path, prefix: &str, depth: usize) -> Result<(), SyncError> {
         for entry in std::fs::read_dir(folder)? {
             let entry = entry?;
             if self.left == 0 {
-                return Err(Trouble::file(format!(
+                return Err(SyncError::file(format!(
                     "the folder has more than {ENTRIES_MAX} files; mount a smaller one, or choose a \
                      layout with fixed names"
                 )));

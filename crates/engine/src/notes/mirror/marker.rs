@@ -3,7 +3,7 @@
 //! keeps processes apart.
 
 use super::exchange::{Lock, lock_within};
-use super::folder::{Trouble, write_new};
+use super::folder::{SyncError, write_new};
 use oneiro_model::MountId;
 use oneiro_store::Target;
 use std::fs::File;
@@ -16,9 +16,9 @@ const OWN_FOLDER: &str = ".oneiro";
 
 /// What becomes of an attempt to lock a mount.
 pub(super) enum Locking {
-    /// This process may keep it in step, until the lock is dropped.
+    /// This process may keep it in sync, until the lock is dropped.
     Locked(Lock),
-    /// Another process keeps it in step right now.
+    /// Another process keeps it in sync right now.
     Busy,
     /// The folder or the marker is not there; why.
     Missing(String),
@@ -29,10 +29,10 @@ fn marker(root: &Path) -> PathBuf {
 }
 
 /// Writes the marker. Version control is told to ignore it.
-pub(super) fn write(root: &Path, id: &MountId) -> Result<(), Trouble> {
+pub(super) fn write(root: &Path, id: &MountId) -> Result<(), SyncError> {
     let own = root.join(OWN_FOLDER);
     if std::fs::symlink_metadata(&own).is_ok_and(|meta| !meta.is_dir()) {
-        return Err(Trouble::file(format!("{OWN_FOLDER} in it is not a folder")));
+        return Err(SyncError::file(format!("{OWN_FOLDER} in it is not a folder")));
     }
     let ignore = own.join(".gitignore");
     if std::fs::symlink_metadata(&ignore).is_err() {
@@ -56,7 +56,7 @@ pub(super) fn remove(root: &Path) {
 }
 
 /// Locks a mount, waiting at most `timeout` for another process.
-pub(super) fn lock(root: &Path, id: &MountId, timeout: Duration) -> Result<Locking, Trouble> {
+pub(super) fn lock(root: &Path, id: &MountId, timeout: Duration) -> Result<Locking, SyncError> {
     if !std::fs::symlink_metadata(root).is_ok_and(|meta| meta.is_dir()) {
         return Ok(Locking::Missing("the folder is missing".to_owned()));
     }

@@ -1,4 +1,4 @@
-//! The mirror: folders whose files are kept in step with the notes, both ways. Files are looked at before
+//! The mirror: folders whose files are kept in sync with the notes, both ways. Files are looked at before
 //! notes are read or changed and after they are changed, and in the background of long-lived processes.
 
 mod decision;
@@ -6,16 +6,16 @@ mod encoding;
 mod exchange;
 mod file_sync;
 mod folder;
+mod import_file;
 mod layout;
 mod marker;
 mod mount_sync;
-mod take_in;
 
 use crate::Oneiro;
 use crate::operations::{is_person, needs_person};
 use crate::views::Notes;
-use folder::Trouble;
-use mount_sync::{ACCESS_TIMEOUT, SyncRequest, none, sync, sync_all};
+use folder::SyncError;
+use mount_sync::{ACCESS_TIMEOUT, SyncRequest, mount_not_found, sync, sync_all};
 use oneiro_model::contract::Request;
 use oneiro_model::{
     EntryStyle, EraseTarget, Error, Layout, Mount, MountId, MountNotes, NoteName, Result,
@@ -27,9 +27,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 impl Notes<'_> {
-    /// Mounts a folder, for a person: from now on its files and the notes are kept in step. Where both
+    /// Mounts a folder, for a person: from now on its files and the notes are kept in sync. Where both
     /// exist and differ, both texts are kept. Mounting a folder again, as after its marker was lost,
-    /// starts anew and deletes nothing.
+    /// starts from scratch and deletes nothing.
     pub fn mount(&self, request: &MountNotes) -> Result<SyncedMount> {
         request.check()?;
         let root = folder_to_mount(&request.path)?;
@@ -68,7 +68,10 @@ impl Notes<'_> {
                 let is_path = mount.path == path || Some(&mount.path) == real.as_ref();
                 mount.id.as_str() == path || (is_path && mount.host == here)
             };
-            let mount = mounts::all(tx)?.into_iter().find(is_meant).ok_or_else(|| none(&path))?;
+            let mount = mounts::all(tx)?
+                .into_iter()
+                .find(is_meant)
+                .ok_or_else(|| mount_not_found(&path))?;
             mounts::remove(tx, &mount.id)?;
             notes::remove_unused_texts(tx)?;
             Ok(mount)
@@ -82,7 +85,7 @@ impl Notes<'_> {
         .mount)
     }
 
-    /// The mounts of all hosts, oldest first, after those of this one were brought in step.
+    /// The mounts of all hosts, oldest first, after those of this one were brought into sync.
     pub fn mounts(&self) -> Result<Vec<SyncedMount>> {
         sync_all(self.oneiro, explicit())
     }
@@ -99,7 +102,7 @@ impl Notes<'_> {
 }
 
 impl Oneiro {
-    /// Brings mounted files and notes in step, before notes are read and after they are changed. What
+    /// Brings mounted files and notes into sync, before notes are read and after they are changed. What
     /// goes wrong with a mount is reported by [`Notes::mounts`] and never in the way of the notes.
     pub(crate) fn sync_mounts(&self) {
         self.sync_mounts_within(ACCESS_TIMEOUT);
@@ -123,15 +126,15 @@ impl Oneiro {
         match sync_all(self, request) {
             Ok(mounts) => {
                 for problem in mounts.iter().flat_map(|mount| &mount.problems) {
-                    tracing::debug!(file = problem.file, "not in step: {}", problem.problem);
+                    tracing::debug!(file = problem.file, "not in sync: {}", problem.problem);
                 }
             }
-            Err(error) => tracing::warn!(%error, "mounted files are not in step"),
+            Err(error) => tracing::warn!(%error, "mounted files are not in sync"),
         }
     }
 }
 
-/// How a person's own request keeps mounts in step.
+/// How a person's own request keeps mounts in sync.
 fn explicit() -> SyncRequest<'static> {
     SyncRequest { timeout: ACCESS_TIMEOUT, lists_conflicts: true, step: &|_| Ok(()) }
 }
@@ -186,7 +189,7 @@ fn add(tx: &Tx<'_>, new: &StoredMount, markers: &Markers) -> Result<StoredMount>
     };
     if let Some(other) = all.iter().find(overlaps) {
         return Err(Error::conflict(format!(
-            "{} and {}, which is mounted, lie in each other",
+            "{} overlaps {}, which is mounted",
             new.path, other.path
         ))
         .remedy("unmount the other folder first, or choose one beside it"));
@@ -222,10 +225,10 @@ fn folder_to_mount(path: &str) -> Result<PathBuf> {
     Ok(real)
 }
 
-fn unusable(path: &str, trouble: Trouble) -> Error {
+fn unusable(path: &str, trouble: SyncError) -> Error {
     match trouble {
-        Trouble::Store(error) => error,
-        Trouble::File(problem) => Error::field("path", format!("{path:?}: {problem}")),
+        SyncError::Store(error) => error,
+        SyncError::File(problem) => Error::field("path", format!("{path:?}: {problem}")),
     }
 }
 

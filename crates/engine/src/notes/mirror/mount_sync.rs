@@ -1,8 +1,8 @@
-//! Keeps the files of mounted folders in step with the notes: all mounts of this host, one after the
+//! Keeps the files of mounted folders in sync with the notes: all mounts of this host, one after the
 //! other, each under the lock of its marker.
 
-use super::file_sync::{Done, FileSync, Step};
-use super::folder::{Trouble, resolve};
+use super::file_sync::{FileSync, Step, SyncOutcome};
+use super::folder::{SyncError, resolve};
 use super::layout::{self, file_of, names_in};
 use super::marker::{self, Locking};
 use crate::Oneiro;
@@ -16,10 +16,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
-/// How long an access waits while another process keeps a mount in step.
+/// How long an access waits while another process keeps a mount in sync.
 pub(super) const ACCESS_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How the mounts are kept in step.
+/// How the mounts are kept in sync.
 #[derive(Clone, Copy)]
 pub(super) struct SyncRequest<'s> {
     /// How long another process is waited for.
@@ -30,7 +30,7 @@ pub(super) struct SyncRequest<'s> {
     pub(super) step: Step<'s>,
 }
 
-/// Keeps every mount of this host in step; those of others are only reported.
+/// Keeps every mount of this host in sync; those of others are only reported.
 pub(super) fn sync_all(oneiro: &Oneiro, request: SyncRequest<'_>) -> Result<Vec<SyncedMount>> {
     let mounts = oneiro.store.read(mounts::all)?;
     if mounts.is_empty() {
@@ -40,7 +40,7 @@ pub(super) fn sync_all(oneiro: &Oneiro, request: SyncRequest<'_>) -> Result<Vec<
     mounts.iter().map(|mount| sync(oneiro, mount, (&here, request))).collect()
 }
 
-/// Keeps one mount in step.
+/// Keeps one mount in sync.
 pub(super) fn sync(
     oneiro: &Oneiro,
     mount: &StoredMount,
@@ -60,8 +60,8 @@ pub(super) fn sync(
             drop(lock);
             match synced {
                 Ok(()) => report,
-                Err(Trouble::Store(error)) => return Err(error),
-                Err(Trouble::File(problem)) => with_problem(report, ".", problem),
+                Err(SyncError::Store(error)) => return Err(error),
+                Err(SyncError::File(problem)) => with_problem(report, ".", problem),
             }
         }
         Ok(Locking::Busy) => report(mount, MountState::Active, None),
@@ -69,8 +69,8 @@ pub(super) fn sync(
             let reason = format!("{reason}; put it back, or mount the folder again");
             report(mount, MountState::Paused, Some(reason))
         }
-        Err(Trouble::Store(error)) => return Err(error),
-        Err(Trouble::File(problem)) => report(mount, MountState::Paused, Some(problem)),
+        Err(SyncError::Store(error)) => return Err(error),
+        Err(SyncError::File(problem)) => report(mount, MountState::Paused, Some(problem)),
     };
     let known = oneiro.store.read(|tx| mounts::files(tx, &mount.id))?;
     report.mount.files = known.iter().filter(|file| file.base_hash.is_some()).count();
@@ -113,7 +113,7 @@ fn sync_files(
     oneiro: &Oneiro,
     mount: &StoredMount,
     (step, report): (Step<'_>, &mut SyncedMount),
-) -> Result<(), Trouble> {
+) -> Result<(), SyncError> {
     let (stored, known) =
         oneiro.store.read(|tx| Ok((notes::every(tx)?, mounts::files(tx, &mount.id)?)))?;
     let mut texts: BTreeMap<NoteName, String> = BTreeMap::new();
@@ -135,8 +135,8 @@ fn sync_files(
                 report.taken.extend(done.is_taken.then(|| name.clone()));
                 report.written.extend(done.is_written.then(|| name.clone()));
             }
-            Err(Trouble::Store(error)) => return Err(Trouble::Store(error)),
-            Err(Trouble::File(problem)) => report.problems.push(FileProblem { file, problem }),
+            Err(SyncError::Store(error)) => return Err(SyncError::Store(error)),
+            Err(SyncError::File(problem)) => report.problems.push(FileProblem { file, problem }),
         }
     }
     Ok(())
@@ -147,10 +147,10 @@ fn sync_note(
     mount: &StoredMount,
     (name, file): (&NoteName, &str),
     (known, note): (Option<&MountedFile>, Option<&str>),
-) -> Result<Done, Trouble> {
+) -> Result<SyncOutcome, SyncError> {
     let sync = FileSync::new(with, mount, name, file)?;
     if sync.is_in_step(known, note) {
-        return Ok(Done::default());
+        return Ok(SyncOutcome::default());
     }
     sync.run()
 }
@@ -168,6 +168,6 @@ fn conflicts_of(mount: &StoredMount, name: &NoteName) -> Vec<FileConflict> {
 }
 
 /// What to do about a mount that does not exist.
-pub(super) fn none(path: &str) -> oneiro_model::Error {
+pub(super) fn mount_not_found(path: &str) -> oneiro_model::Error {
     oneiro_model::Error::not_found(format!("{path:?} is not mounted")).remedy(Remedy::ListMounts)
 }

@@ -4,8 +4,8 @@
 use super::request::ExpandCall;
 use crate::budget::Budget;
 use crate::recalled::{FRAME, delimit, one_line};
+use crate::text::{minute, second, shortened};
 use crate::tools::Answer;
-use crate::tools::session_search::{minute, second, shortened};
 use oneiro::count::tokens;
 use oneiro::{Grepped, SessionId, Timestamp};
 use serde_json::{Map, Value, json};

@@ -4,7 +4,7 @@
 use super::request::{ExpandCall, Form};
 use crate::budget::Budget;
 use crate::recalled::{escaped_json, indented, one_line};
-use crate::tools::session_search::minute;
+use crate::text::minute;
 use oneiro::count::{prefix, tokens};
 use oneiro::{Error, Message, Part, Result, Visibility, parts};
 use serde_json::{Map, Value, json};

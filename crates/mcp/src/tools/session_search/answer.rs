@@ -2,10 +2,11 @@
 //! program. It does not know how anything was found.
 
 use super::TOKENS_MAX;
-use super::fit::{Fitted, SessionItem, fit, minute, second};
+use super::fit::{Fitted, SessionItem, fit};
 use super::request::SearchCall;
 use crate::budget::Budget;
 use crate::recalled::{FRAME, delimit, one_line, quoted};
+use crate::text::{count, minute, second, shortened};
 use crate::tools::Answer;
 use oneiro::count::{exceeds, prefix, tokens};
 use oneiro::{Confidence, Conversation, Hit, MessageId, Session, SessionFound, ShownMessage, Tier};
@@ -171,14 +172,6 @@ fn draft(found: SessionFound, call: &SearchCall) -> Draft {
     }
 }
 
-/// A number and what it counts.
-pub(in crate::tools) fn count(number: i64, what: &str) -> String {
-    match number {
-        1 => format!("1 {what}"),
-        _ => format!("{number} {what}s"),
-    }
-}
-
 fn confidence_words(found: Confidence) -> &'static str {
     match found {
         Confidence::Strong => "",
@@ -271,12 +264,6 @@ fn fields(session: &Session) -> Map<String, Value> {
         fields.insert("project".to_owned(), json!(shortened(project, NAME_TOKENS)));
     }
     fields
-}
-
-/// The beginning of a text, marked if that is not all of it.
-pub(in crate::tools) fn shortened(text: &str, max: usize) -> String {
-    let short = prefix(text, max);
-    if short.len() < text.len() { format!("{short}…") } else { text.to_owned() }
 }
 
 /// The indexes of a range, the anchor's first, then by their distance from it.

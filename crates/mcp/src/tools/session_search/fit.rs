@@ -3,8 +3,9 @@
 
 use crate::budget::Budget;
 use crate::recalled::{indented, one_line};
+use crate::text::minute;
 use oneiro::count::{prefix, tokens};
-use oneiro::{MessageId, ShownMessage, Timestamp};
+use oneiro::{MessageId, ShownMessage};
 use serde_json::{Map, Value, json};
 
 /// A message is cut only if at least this much of it can be shown, in tokens.
@@ -135,15 +136,4 @@ fn message_line(message: &ShownMessage, text: &str, is_whole: bool) -> String {
     let role = one_line(message.role.as_str());
     let at = minute(message.at);
     format!("{mark} id {} {at} {role}{name}: {}{end}\n", message.id, indented(text))
-}
-
-/// A time to the minute, as it is shown to models.
-pub(in crate::tools) fn minute(at: Timestamp) -> String {
-    let text = at.to_string().replace('T', " ");
-    text.chars().take(16).collect()
-}
-
-/// A time to the second.
-pub(in crate::tools) fn second(at: Timestamp) -> Timestamp {
-    Timestamp::from_micros(at.micros().div_euclid(1_000_000) * 1_000_000)
 }

@@ -4,9 +4,6 @@ mod answer;
 mod fit;
 mod request;
 
-pub(super) use answer::{count, shortened};
-pub(super) use fit::{minute, second};
-
 use super::{Answer, Call, Hints, Profile, Tool};
 use crate::TokenRole;
 use crate::arguments::input_schema;

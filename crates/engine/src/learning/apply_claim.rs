@@ -1,8 +1,8 @@
 //! What becomes of a claim: a memory that is believed, one that waits for review, new evidence for one
 //! that is known, or nothing. A newer statement of the person replaces the older one.
 
-use super::read::{FoundClaim, Lesson};
-use super::undated::without_time;
+use super::read::{FoundClaim, MessageClaims};
+use super::undated::{without_day, without_time};
 use crate::memories::{
     Evidence, NewClaim, NewSignal, USER_SUBJECT, add_citation, clean, compare_statements,
     find_related, is_only_learnt, mark_superseded, new_memory, refuse_undone, supersede, suspend,
@@ -22,9 +22,6 @@ use std::collections::BTreeSet;
 /// import of a year learns a year.
 const BELIEVED_PER_DAY: i64 = 10;
 
-/// Microseconds of a day.
-const DAY_MICROS: i64 = 86_400_000_000;
-
 /// The part of the shorter statement's words that a correction shares with what it corrects.
 const CORRECTED_SHARE: f64 = 0.5;
 
@@ -34,42 +31,19 @@ const OTHER_KIND_SHARE: f64 = 0.75;
 /// Newest memories among which what a correction is about is looked for.
 const COMPARED_MEMORIES: usize = 500;
 
-/// Stores what a claim is worth.
-pub(super) fn believe(
+/// Turns a claim into a memory, a citation or nothing.
+pub(super) fn apply_claim(
     edit: &Edit<'_, '_>,
-    lesson: &Lesson,
+    message: &MessageClaims,
     found: &FoundClaim,
     counted: &mut Extracted,
 ) -> Result<()> {
-    let claim = &found.claim;
-    let citation = Citation {
-        message_id: Some(MessageId(lesson.seq)),
-        session_id: Some(lesson.session_id.clone()),
-        quote: clean(&found.quote),
-        trust: found.trust,
-    };
-    let evidence = Evidence { said_at: Some(lesson.at), problem: None, citation };
-    let is_own = found.speaker == Speaker::Person && found.trust == Trust::Owner;
-    let may_activate = lesson.may_activate && is_own && claim.durable;
-    let mut memory = new_memory(
-        edit,
-        NewClaim {
-            kind: claim.kind,
-            subject: is_about_speaker(lesson, claim.kind).then(|| lesson.subject.clone()),
-            content: &claim.content,
-            project: lesson.project.clone().filter(|_| !claim.kind.is_personal()),
-            trust: if is_own { Trust::Owner } else { found.trust.min(Trust::Agent) },
-            status: MemoryStatus::Candidate,
-        },
-    );
-    if memory.content.is_empty() {
+    let mut memory = candidate_of(edit, message, found);
+    let Some(citation) = memory.citations.first().cloned().filter(|_| !memory.content.is_empty())
+    else {
         return Ok(());
-    }
-    // A date in other statements is what they are about, not when they begin to hold.
-    let since = claim.valid_from.filter(|_| claim.kind == MemoryKind::Identity);
-    memory.valid_from = Some(since.unwrap_or(lesson.at));
-    memory.valid_until = claim.valid_until.filter(|until| memory.valid_from < Some(*until));
-    memory.citations.push(evidence.citation.clone());
+    };
+    let evidence = Evidence { said_at: Some(message.at), problem: None, citation };
     match refuse_undone(edit, &memory, Some(&evidence)) {
         Ok(()) => {}
         Err(error) if error.kind() == ErrorKind::Conflict => {
@@ -78,7 +52,8 @@ pub(super) fn believe(
         }
         Err(error) => return Err(error),
     }
-    if may_activate && is_within_daily_limit(edit, lesson.at)? {
+    let is_plain = found.is_own_words() && found.claim.durable;
+    if message.may_activate && is_plain && is_within_daily_limit(edit, message.at)? {
         memory.status = MemoryStatus::Active;
     }
     let related = find_related(edit.tx, &memory)?;
@@ -87,41 +62,75 @@ pub(super) fn believe(
         counted.known += 1;
         return Ok(());
     }
-    let reason = reason(lesson, found);
+    let reason = reason(message, found);
     let replaced = replaced_by(edit, &memory, found, (&related, MemoryStatus::Active))?;
     // What was said before the statement that holds now is history.
-    if let Some(newer) = said_after(edit.tx, &replaced, lesson.at)? {
+    if let Some(newer) = said_after(edit.tx, &replaced, message.at)? {
         edit.create_because(&memory, &reason)?;
         mark_superseded(edit, &memory, newer)?;
         counted.superseded += 1;
         return Ok(());
     }
     edit.create_because(&memory, &reason)?;
-    if memory.status == MemoryStatus::Candidate {
-        counted.candidates += 1;
-        if is_own && claim.durable {
-            let waiting = replaced_by(edit, &memory, found, (&related, MemoryStatus::Candidate))?;
-            let replaced = replaced.into_iter().chain(waiting);
-            suspend_replaced(edit, (&memory, lesson.at), replaced)?;
-        }
+    if memory.status == MemoryStatus::Active {
+        counted.active += 1;
+        counted.superseded += supersede_learnt(edit, &memory, &replaced)?;
         return Ok(());
     }
-    counted.active += 1;
-    for old in replaced {
-        // What a person stated by hand is suspended by the contradiction, and a person settles it.
-        if is_only_learnt(edit.tx, &old)? {
-            let Some(new) = Memory::load(edit.tx, memory.id.as_str())? else { continue };
-            supersede(edit, &old, &new, memory.valid_from)?;
-            counted.superseded += 1;
-        }
+    counted.candidates += 1;
+    if is_plain {
+        let waiting = replaced_by(edit, &memory, found, (&related, MemoryStatus::Candidate))?;
+        let replaced = replaced.into_iter().chain(waiting);
+        suspend_replaced(edit, (&memory, message.at), replaced)?;
     }
     Ok(())
 }
 
+/// A candidate that states a claim and cites the words it rests on.
+fn candidate_of(edit: &Edit<'_, '_>, message: &MessageClaims, found: &FoundClaim) -> Memory {
+    let claim = &found.claim;
+    let mut memory = new_memory(
+        edit,
+        NewClaim {
+            kind: claim.kind,
+            subject: is_about_speaker(message, claim.kind).then(|| message.subject.clone()),
+            content: &claim.content,
+            project: message.project.clone().filter(|_| !claim.kind.is_personal()),
+            trust: if found.is_own_words() { Trust::Owner } else { found.trust.min(Trust::Agent) },
+            status: MemoryStatus::Candidate,
+        },
+    );
+    // A date in other statements is what they are about, not when they begin to hold.
+    let since = claim.valid_from.filter(|_| claim.kind == MemoryKind::Identity);
+    memory.valid_from = Some(since.unwrap_or(message.at));
+    memory.valid_until = claim.valid_until.filter(|until| memory.valid_from < Some(*until));
+    memory.citations.push(Citation {
+        message_id: Some(MessageId(message.seq)),
+        session_id: Some(message.session_id.clone()),
+        quote: clean(&found.quote),
+        trust: found.trust,
+    });
+    memory
+}
+
+/// Supersedes what only learning knew; returns how many memories that were. What a person stated by hand is
+/// suspended by the contradiction, and a person settles it.
+fn supersede_learnt(edit: &Edit<'_, '_>, memory: &Memory, replaced: &[Memory]) -> Result<usize> {
+    let mut superseded = 0;
+    for old in replaced {
+        if is_only_learnt(edit.tx, old)? {
+            let Some(new) = Memory::load(edit.tx, memory.id.as_str())? else { continue };
+            supersede(edit, old, &new, memory.valid_from)?;
+            superseded += 1;
+        }
+    }
+    Ok(superseded)
+}
+
 /// Whether a claim is about the person who speaks. An instruction is, if that person has a name: what one
 /// of several people wants does not hold for the others.
-fn is_about_speaker(lesson: &Lesson, kind: MemoryKind) -> bool {
-    let has_name = lesson.subject != USER_SUBJECT;
+fn is_about_speaker(message: &MessageClaims, kind: MemoryKind) -> bool {
+    let has_name = message.subject != USER_SUBJECT;
     kind.is_personal() || kind == MemoryKind::Episodic || kind == MemoryKind::Adaptation && has_name
 }
 
@@ -162,18 +171,17 @@ fn suspend_replaced(
 }
 
 /// Why a memory is stored, for people.
-fn reason(lesson: &Lesson, found: &FoundClaim) -> String {
+fn reason(message: &MessageClaims, found: &FoundClaim) -> String {
     let who = match found.speaker {
         Speaker::Person => "you said",
         Speaker::Assistant => "the assistant said",
     };
-    let day: String = lesson.at.to_string().chars().take("2026-01-01".len()).collect();
-    format!("{who}, {day} (rule {})", found.claim.rule)
+    format!("{who}, {} (rule {})", message.at.date_text(), found.claim.rule)
 }
 
 fn is_within_daily_limit(edit: &Edit<'_, '_>, at: Timestamp) -> Result<bool> {
-    let from = Timestamp::from_micros(at.micros().div_euclid(DAY_MICROS) * DAY_MICROS);
-    let until = from.plus(Span::days(1));
+    let from = Timestamp::from_micros(at.day_number() * Span::DAY.micros());
+    let until = from.plus(Span::DAY);
     Ok(learning::count_believed(edit.tx, from, until)? < BELIEVED_PER_DAY)
 }
 
@@ -183,7 +191,7 @@ fn known_statement(
     memory: &Memory,
     related: &[RelatedMemory],
 ) -> Result<Option<Memory>> {
-    let claim = memories::claim(edit.identity, memory);
+    let claim = memories::claim_hash(edit.identity, memory);
     for status in [MemoryStatus::Active, MemoryStatus::Candidate] {
         if let Some(known) = memories::by_claim(edit.tx, &claim, status)? {
             // A plain statement of what waits for review is worth a memory of its own.
@@ -228,7 +236,7 @@ fn replaced_by(
             }
         }
     }
-    if replaced.is_empty() && (found.claim.corrects || tells_a_change(&memory.content)) {
+    if replaced.is_empty() && (found.claim.corrects || mentions_change(&memory.content)) {
         replaced.extend(corrected_by(edit, memory, status)?);
     }
     Ok(replaced)
@@ -253,7 +261,7 @@ fn contradicted_without_time(
         let is_compared = other.id != memory.id
             && other.kind.is_personal()
             && other.subject == memory.subject
-            && hold_together(memory, &other);
+            && memory.validity_overlaps(&other);
         let theirs = without_time(&other.content);
         if !is_compared || own.is_none() && theirs.is_none() {
             continue;
@@ -265,42 +273,6 @@ fn contradicted_without_time(
         }
     }
     Ok(found)
-}
-
-/// Whether neither of two memories ends before the other begins to hold.
-fn hold_together(one: &Memory, other: &Memory) -> bool {
-    let ends_before = |one: &Memory, other: &Memory| {
-        one.valid_until.zip(other.valid_from).is_some_and(|(until, from)| until <= from)
-    };
-    !ends_before(one, other) && !ends_before(other, one)
-}
-
-/// Words before the day of an event, at the end of a statement: "We moved to Postgres on 19 June 2026".
-const BEFORE_DAYS: &[&str] = &[
-    " in the week of ",
-    " on the weekend of ",
-    " on ",
-    " in der woche vom ",
-    " in der woche ",
-    " am wochenende vom ",
-    " am ",
-    " en la semana del ",
-    " el fin de semana del ",
-    " el ",
-];
-
-/// A statement without the day on which it began to hold; `None` if it names none.
-fn without_day(content: &str) -> Option<&str> {
-    let lower = content.to_lowercase();
-    if lower.len() != content.len() {
-        return None;
-    }
-    let starts = BEFORE_DAYS.iter().filter_map(|words| {
-        let at = lower.find(words)?;
-        let rest = lower.get(at + words.len()..)?;
-        rest.starts_with(|letter: char| letter.is_ascii_digit()).then_some(at)
-    });
-    starts.min().and_then(|at| content.get(..at))
 }
 
 /// Words that tell a change of what was known.
@@ -329,7 +301,7 @@ const CHANGE_WORDS: &[&str] = &[
     "en vez de",
 ];
 
-fn tells_a_change(content: &str) -> bool {
+fn mentions_change(content: &str) -> bool {
     let content = content.to_lowercase();
     CHANGE_WORDS.iter().any(|words| content.contains(words))
 }
@@ -374,7 +346,7 @@ fn topic_words(content: &str) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     Analyzer::default().tokens(content, |token| {
         let is_value = token.norm.contains(|letter: char| letter.is_ascii_digit());
-        if !token.stop && !is_value && !tells_a_change(token.norm) && !is_date_word(token.norm) {
+        if !token.stop && !is_value && !mentions_change(token.norm) && !is_date_word(token.norm) {
             words.insert(token.term.to_owned());
         }
     });
@@ -412,13 +384,13 @@ fn is_date_word(word: &str) -> bool {
 /// Records that an answer rests on memories; the same prompt counts once a day.
 pub(super) fn record_uses(
     edit: &Edit<'_, '_>,
-    lesson: &Lesson,
+    message: &MessageClaims,
     counted: &mut Extracted,
 ) -> Result<()> {
-    for id in &lesson.used {
-        let prompt = Some(lesson.prompt.as_str()).filter(|prompt| !prompt.trim().is_empty());
+    for id in &message.used {
+        let prompt = Some(message.prompt.as_str()).filter(|prompt| !prompt.trim().is_empty());
         let used = NewSignal::new(id, SignalKind::Used);
-        if (NewSignal { query: prompt, at: Some(lesson.at), ..used }).add(edit)? {
+        if (NewSignal { query: prompt, at: Some(message.at), ..used }).add(edit)? {
             counted.used += 1;
         }
     }

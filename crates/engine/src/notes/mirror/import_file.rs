@@ -48,15 +48,15 @@ pub(super) enum After {
 /// What is left to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Next {
-    /// Nothing; both are in step.
-    Done,
+    /// Nothing; both are in sync.
+    SyncOutcome,
     /// The note was changed: look again.
     Taken,
     /// What was known of the file changed meanwhile: look again.
     Stale,
     /// Put a copy of the note's text into the folder, then take the file in.
     Copy(NoteText),
-    /// Write the note to the file. `base` is the text that both had when they were last in step.
+    /// Write the note to the file. `base` is the text that both had when they were last in sync.
     Write { note: NoteText, base: Option<String> },
     /// Delete the file.
     Delete,
@@ -70,7 +70,7 @@ pub(super) struct NoteText {
 }
 
 /// Decides about a file, and does what concerns the store.
-pub(super) fn take_in(oneiro: &Oneiro, incoming: Incoming) -> Result<Next> {
+pub(super) fn import_file(oneiro: &Oneiro, incoming: Incoming) -> Result<Next> {
     oneiro.edit(None, Grouping::Group, move |edit| {
         if mounts::file(edit.tx, &incoming.mount, &incoming.name)? != incoming.known {
             return Ok(Next::Stale);
@@ -100,12 +100,12 @@ fn apply(edit: &Edit<'_, '_>, incoming: &Incoming, stored: Option<&StoredNote>) 
                 let known = MountedFile { stamp: file.stamp.clone(), ..known };
                 mounts::put_file(edit.tx, &incoming.mount, &known)?;
             }
-            Ok(Next::Done)
+            Ok(Next::SyncOutcome)
         }
         (Action::Record, Some((_, hash, _)), _) => {
             record(edit, incoming, hash)?;
             Ok(match incoming.after {
-                After::SameFile => Next::Done,
+                After::SameFile => Next::SyncOutcome,
                 After::Written(_) | After::Nothing => Next::Taken,
             })
         }
@@ -139,7 +139,7 @@ fn apply(edit: &Edit<'_, '_>, incoming: &Incoming, stored: Option<&StoredNote>) 
         (Action::DeleteFile, ..) => Ok(Next::Delete),
         (Action::Forget, ..) => {
             mounts::forget_file(edit.tx, &incoming.mount, name)?;
-            Ok(Next::Done)
+            Ok(Next::SyncOutcome)
         }
         (
             Action::Nothing
@@ -149,7 +149,7 @@ fn apply(edit: &Edit<'_, '_>, incoming: &Incoming, stored: Option<&StoredNote>) 
             | Action::KeepBoth
             | Action::WriteFile,
             ..,
-        ) => Ok(Next::Done),
+        ) => Ok(Next::SyncOutcome),
     }
 }
 

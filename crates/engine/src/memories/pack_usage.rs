@@ -1,5 +1,5 @@
-//! Measures what packs gave and what became of it, and lets muted memories be shown again. A memory that
-//! was served to a project eight times without a use is muted there; that follows from the stored packs.
+//! Statistics of packs, and unmuting of memories that packs served without a use. A memory that was
+//! served to a project eight times without a use is muted there; that follows from the stored packs.
 
 use super::resolve;
 use crate::views::Memories;
