@@ -10,6 +10,7 @@ mod dates;
 mod language;
 mod patterns;
 mod referent;
+mod resolve;
 mod secrets;
 mod sentence;
 mod typed;
@@ -19,6 +20,7 @@ use std::ops::Range;
 use oneiro_model::{MemoryKind, Timestamp};
 
 pub use claim::claims;
+pub use resolve::{ResolvedDates, resolve_dates};
 
 /// Increased whenever a rule changes, so that messages are read again.
 pub const VERSION: u32 = 1;

@@ -15,11 +15,14 @@ use std::sync::LazyLock;
 mod strip;
 mod tokens;
 
-pub(crate) use tokens::comparable;
-use tokens::{EchoToken, labels, tokens};
+use tokens::labels;
+pub(crate) use tokens::{EchoToken, comparable, tokens, without_labelled_lines};
 
 /// Tokens of a run that is hashed.
 const SHINGLE_TOKENS: usize = 5;
+
+/// The client of lines that were served to nobody in particular: they may come back from everywhere.
+const ANYBODY: &str = "";
 
 /// The share of a line's runs that must come back for it to be an echo.
 const NEAR_SHARE: f64 = 0.8;
@@ -94,9 +97,8 @@ pub(crate) fn record_served(
     lines: &[NewServedLine<'_>],
     now: Timestamp,
 ) -> Result<()> {
-    if to.session.is_none() && to.client.is_none() {
-        return Ok(());
-    }
+    let is_unknown = to.session.is_none() && to.client.is_none();
+    let to = if is_unknown { ServedTo { session: None, client: Some(ANYBODY) } } else { to };
     let identity = identity::get(tx)?;
     let identity = identity.ok_or_else(|| Error::internal("the space has no identity"))?;
     let (hasher, mut analyzer) = (identity.line_hasher(), Analyzer::default());
@@ -117,7 +119,7 @@ pub(crate) fn record_served(
     Ok(())
 }
 
-/// The lines that were served to a session, and to a client outside of sessions.
+/// The lines that were served to a session, to a client outside of sessions, and to nobody in particular.
 pub(crate) fn served_to(
     tx: &Tx<'_>,
     session: Option<&SessionId>,
@@ -125,7 +127,12 @@ pub(crate) fn served_to(
 ) -> Result<ServedLines> {
     let hasher = identity::get(tx)?.map(|identity| identity.line_hasher());
     let lines = match &hasher {
-        Some(_) => served_lines::newest(tx, ServedTo { session, client }, LINES_MAX)?,
+        Some(_) => {
+            let anybody = ServedTo { session: None, client: Some(ANYBODY) };
+            let mut lines = served_lines::newest(tx, ServedTo { session, client }, LINES_MAX)?;
+            lines.extend(served_lines::newest(tx, anybody, LINES_MAX)?);
+            lines
+        }
         None => Vec::new(),
     };
     Ok(ServedLines::new(hasher, lines))

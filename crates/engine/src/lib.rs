@@ -25,6 +25,7 @@ mod background;
 mod backup;
 mod cancel;
 mod capture;
+mod change_words;
 mod changes;
 mod context;
 mod doctor;

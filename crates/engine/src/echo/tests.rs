@@ -108,6 +108,18 @@ fn what_stands_around_a_line_stays() {
 }
 
 #[test]
+fn a_line_that_is_cut_before_a_new_line_is_an_echo() {
+    assert_stripped(
+        "I prefer window seats on long flights because\nThanks for that",
+        "Thanks for that",
+    );
+    assert_stripped("I prefer window seats on long\nThat sounds good", "That sounds good");
+    // A wrapped line whose last word is another is a correction.
+    let wrapped = "The payments gateway is deployed every Thursday at noon by\nCarol.";
+    assert!(served().strip(wrapped).echoed.is_empty());
+}
+
+#[test]
 fn lines_joined_in_one_and_blocks_are_consecutive() {
     for text in [
         format!("{SEATS} {DEPLOY}"),

@@ -21,12 +21,40 @@ const DENYING: [&str; 20] = [
     "keine", "nie", "nunca", "jamas", "pas", "nao", "non", "without",
 ];
 
+/// Words of a line that begins something new. A single word may be the end of a wrapped line, in which it
+/// may be a correction.
+const NEXT_LINE_WORDS_MIN: usize = 2;
+
 /// A token with its place in the text, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct EchoToken {
-    pub(super) word: String,
-    pub(super) start: usize,
-    pub(super) end: usize,
+pub(crate) struct EchoToken {
+    pub(crate) word: String,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+/// What may stand before the label of a line that was served: markers of lists and quotations.
+const BEFORE_LABEL: &[char] = &[
+    '-', '*', '>', '•', '+', '"', '“', '\'', '`', '·', ' ', '\t', '.', ')', '(', '0', '1', '2',
+    '3', '4', '5', '6', '7', '8', '9', '_', '#',
+];
+
+/// A text without the lines that begin with the label of a served line: whoever pastes them does not say
+/// what they say, even if they were served to somebody else.
+pub(crate) fn without_labelled_lines(text: &str) -> String {
+    let is_labelled = |line: &str| {
+        let rest = line.trim_start_matches(BEFORE_LABEL);
+        let rest =
+            rest.strip_prefix("[ ]").or(rest.strip_prefix("[x]")).unwrap_or(rest).trim_start();
+        labels(rest).first().is_some_and(|label| {
+            label.start == 0 && rest.get(label.clone()).is_some_and(|label| label.contains(", "))
+        })
+    };
+    if labels(text).is_empty() {
+        return text.to_owned();
+    }
+    let kept: Vec<&str> = text.split('\n').filter(|line| !is_labelled(line)).collect();
+    kept.join("\n")
 }
 
 /// Labels of served lines in a text, in bytes.
@@ -36,7 +64,7 @@ pub(super) fn labels(text: &str) -> Vec<Range<usize>> {
 }
 
 /// The tokens of a text.
-pub(super) fn tokens(text: &str) -> Vec<EchoToken> {
+pub(crate) fn tokens(text: &str) -> Vec<EchoToken> {
     let labels = labels(text);
     let mut labels = labels.iter().peekable();
     let mut tokens: Vec<EchoToken> = Vec::new();
@@ -108,7 +136,14 @@ pub(super) fn ends_after(text: &str, words: &[EchoToken], at: usize) -> bool {
         rest.contains(['\n', '-', '*', '>', '•', '[', '<'])
             || rest.trim().is_empty() && at + 1 >= words.len()
     });
-    is_end || after_stop || is_item || at + 1 >= words.len()
+    let is_line_end = gap.contains('\n') && line_words(text, words, at + 1) >= NEXT_LINE_WORDS_MIN;
+    is_end || after_stop || is_item || is_line_end || at + 1 >= words.len()
+}
+
+/// How many words stand on a line from one on.
+fn line_words(text: &str, words: &[EchoToken], from: usize) -> usize {
+    let ends = (from..words.len()).position(|at| gap(text, words, at).contains('\n'));
+    ends.map_or(words.len() - from.min(words.len()), |at| at + 1)
 }
 
 /// Whether a sentence, an item or the text begins at a token.
@@ -150,5 +185,12 @@ mod tests {
             assert_eq!(found, [label]);
         }
         assert!(labels("see [#12] and [12, 2026-05-07]").is_empty());
+    }
+
+    #[test]
+    fn lines_with_our_label_are_not_said_by_whoever_pastes_them() {
+        let pasted = "Look:\n- [mem_abc2, 2026-05-07] Ann: I like tea.\n1. [#12 #13, 2026-05-07] Ben: No.\n\
+                      > * [mem_abc3, 2026-05-07] I like jam.\nI like both. [mem_abc2] is wrong.";
+        assert_eq!(without_labelled_lines(pasted), "Look:\nI like both. [mem_abc2] is wrong.");
     }
 }

@@ -2,7 +2,7 @@
 //! answer rests on. It writes nothing.
 
 use super::uses::UsageMatcher;
-use crate::echo::{ServedLines, Stripped, served_to};
+use crate::echo::{ServedLines, Stripped, served_to, without_labelled_lines};
 use crate::memories::{USER_SUBJECT, judge_message, typed_text};
 use crate::settings::Settings;
 use crate::{Oneiro, projects};
@@ -20,6 +20,9 @@ const READ_CHARS_MAX: usize = 64 * 1024;
 
 /// Messages before an answer among which its prompt is looked for.
 const PROMPT_SCAN_MESSAGES: usize = 32;
+
+/// Words of an answer that may only acknowledge what was said: "Noted."
+const ACKNOWLEDGEMENT_WORDS_MAX: usize = 8;
 
 /// Maximum number of claims taken from one message.
 const CLAIMS_PER_MESSAGE: usize = 50;
@@ -134,12 +137,21 @@ impl<'r, 'c> Reader<'r, 'c> {
         let end = text.char_indices().nth(READ_CHARS_MAX).map_or(text.len(), |(end, _)| end);
         let whole = text.get(..end).unwrap_or_default();
         let stripped = session.served.strip(whole);
-        let text = stripped.text.as_str();
+        let text = without_labelled_lines(&stripped.text);
+        let text = text.as_str();
         if whole.trim().is_empty() {
             return Ok(None);
         }
         let previous = self.previous(row)?;
-        let said_before = previous.as_ref().map(words);
+        let mut said_before = previous.as_ref().map(words);
+        let is_answer = previous.is_some_and(|previous| previous.role == Role::Assistant);
+        if let Some(answer) = said_before.as_mut().filter(|_| is_answer)
+            && speaker == Speaker::Person
+            && answer.split_whitespace().count() <= ACKNOWLEDGEMENT_WORDS_MAX
+        {
+            // "Noted." says nothing of what "no, 8181" is about; what the person said before does.
+            *answer = format!("{}\n{answer}", self.prompt(row)?);
+        }
         let (trust, _) = judge_message(self.tx, row)?;
         let name = row.body.get("name").and_then(serde_json::Value::as_str).map(str::trim);
         let name = name.filter(|name| !name.is_empty() && speaker == Speaker::Person);

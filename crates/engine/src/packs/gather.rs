@@ -1,8 +1,9 @@
 //! Gathers the lines that a pack may show: facts of the project, memories and messages, each band in the
 //! order of relevance, with the reason if one may not be shown.
 
+use super::current::{AskedTime, speaker_of};
 use super::excerpt::{BEST_CHARS, OTHER_CHARS, excerpt};
-use super::line::{Line, MemoryParts};
+use super::line::{Line, MemoryParts, MessageParts};
 use super::prompt::Prompt;
 use super::relevance::{Relevance, RelevanceScorer};
 use crate::Oneiro;
@@ -10,12 +11,12 @@ use crate::echo::{comparable, is_served_text};
 use crate::memories::{USER_SUBJECT, with_asked_words};
 use oneiro_model::{
     Confidence, Found, Hit, HitKind, ListState, Memory, MemoryHit, MemoryKind, MemoryStatus,
-    OmitReason, PackKind, PackRequest, Result, Role, SearchRequest, Timestamp,
+    MessageId, OmitReason, PackKind, PackRequest, Result, Role, SearchRequest, Timestamp,
 };
 use oneiro_store::memories::{self, Cited, Filter};
 use oneiro_store::served_lines::{self, ServedTo};
 use oneiro_store::{Tx, pack_outcomes, sessions};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Memories and messages that are looked at.
 const MEMORIES_MAX: usize = 40;
@@ -23,13 +24,33 @@ const MESSAGES_MIN: usize = 30;
 const MESSAGES_MAX: usize = 120;
 
 /// Messages that are shown at length: of most questions one of them is the answer.
-const BEST_MESSAGES: usize = 5;
+pub(super) const BEST_MESSAGES: usize = 5;
 
 /// Tokens of a short message with its label.
 const MESSAGE_TOKENS_MIN: usize = 20;
 
 /// Served lines of a session that are not served again.
 const SERVED_MAX: usize = 2_000;
+
+/// What was found for a prompt.
+pub(super) struct Gathered<'f> {
+    pub(super) memories: &'f Found,
+    pub(super) messages: &'f Found,
+    /// Who said each message that was found.
+    speakers: FxHashMap<MessageId, String>,
+    now: Timestamp,
+}
+
+impl Gathered<'_> {
+    pub(super) fn speaker<'a>(&'a self, hit: &'a Hit) -> &'a str {
+        self.speakers.get(&hit.id).map_or(hit.role.as_str(), String::as_str)
+    }
+
+    /// Whether a memory is to be told as true.
+    pub(super) fn holds(&self, hit: &MemoryHit) -> bool {
+        omit_reason_of_hit(hit, self.now).is_none()
+    }
+}
 
 impl Oneiro {
     /// The lines for a prompt.
@@ -56,7 +77,14 @@ impl Oneiro {
             limit: (request.budget / MESSAGE_TOKENS_MIN).clamp(MESSAGES_MIN, MESSAGES_MAX),
             ..search(HitKind::Message)
         })?;
-        let lines = self.scored(request, prompt, (&memories, &messages))?;
+        let gathered = self.store.read(|tx| {
+            let (mut speakers, mut users) = (FxHashMap::default(), FxHashMap::default());
+            for hit in &messages.hits {
+                speakers.insert(hit.id, speaker_of(tx, hit, &mut users)?);
+            }
+            Ok(Gathered { memories: &memories, messages: &messages, speakers, now: self.now() })
+        })?;
+        let lines = self.scored(request, prompt, &gathered)?;
         self.without_known(request, lines)
     }
 
@@ -65,8 +93,11 @@ impl Oneiro {
         &self,
         request: &PackRequest,
         prompt: &Prompt,
-        (memories, messages): (&Found, &Found),
+        gathered: &Gathered<'_>,
     ) -> Result<Vec<Line>> {
+        let Gathered { memories, messages, now, .. } = *gathered;
+        let offset = self.store.read(|tx| Ok(self.settings_in(tx)?.utc_offset_seconds(now)))?;
+        let time = AskedTime::read(prompt, now, offset);
         let of_memories = memories.memories.iter().filter_map(|hit| hit.trace.as_ref());
         let of_messages = messages.hits.iter().filter_map(|hit| hit.trace.as_ref());
         let mut scorer = RelevanceScorer::new(prompt, of_memories.chain(of_messages).next());
@@ -79,17 +110,19 @@ impl Oneiro {
         for hit in &memories.memories {
             let line = Line::of_memory(&hit.into());
             let relevance = scorer.score(&with_asked_words(&line.text), hit.trace.as_ref());
-            scored.push((line.omitted(omit_reason_of_hit(hit, self.now())), relevance));
+            scored.push((line.omitted(omit_reason_of_hit(hit, now)), relevance));
         }
         for (rank, hit) in messages.hits.iter().enumerate() {
             let chars = if rank < BEST_MESSAGES { BEST_CHARS } else { OTHER_CHARS };
             let relevance = scorer.score(&hit.snippet, hit.trace.as_ref());
-            let line = Line::of_message(hit, &excerpt(&hit.snippet, chars, &mut scorer));
-            let outdated = self.store.read(|tx| is_outdated(tx, hit.id.0))?;
+            let parts = MessageParts::of_hit(hit, gathered.speaker(hit));
+            let line = Line::of_message(&parts, &excerpt(&hit.snippet, chars, &mut scorer));
+            let outdated = self.store.read(|tx| outdated(tx, hit.id.0, &time, now))?;
             let line = line.omitted(is_served_text(&hit.snippet).then_some(OmitReason::Echo));
-            scored.push((line.omitted(outdated.then_some(OmitReason::Superseded)), relevance));
+            scored.push((line.omitted(outdated), relevance));
         }
-        Ok(scorer.mark_irrelevant(scored, is_answer(prompt, messages)))
+        let lines = scorer.mark_irrelevant(scored, is_answer(prompt, messages));
+        self.keep_current(request, (prompt, &time), lines, gathered, &mut scorer)
     }
 
     /// The lines for the start of a task: the state, the person, and the newest facts of the project.
@@ -182,19 +215,23 @@ fn is_answer(prompt: &Prompt, messages: &Found) -> bool {
         }
 }
 
-/// Whether a message holds a statement that was replaced, contradicted or refused since.
-fn is_outdated(tx: &Tx<'_>, seq: i64) -> Result<bool> {
+/// Why the statements of a message are not to be told: one was replaced, contradicted or refused since, or
+/// all have ended and the prompt does not ask about the past.
+fn outdated(tx: &Tx<'_>, seq: i64, time: &AskedTime, now: Timestamp) -> Result<Option<OmitReason>> {
+    let (mut is_any, mut have_ended) = (false, true);
     for id in memories::citing(tx, Cited::Message(seq))? {
-        let found = memories::by_id_prefix(tx, &id)?;
-        let is_past = |memory: &Memory| {
-            matches!(memory.status, MemoryStatus::Superseded | MemoryStatus::Invalid)
-                || memory.suspended_by.is_some()
-        };
-        if found.iter().any(|(_, memory)| is_past(memory)) {
-            return Ok(true);
+        for (_, memory) in memories::by_id_prefix(tx, &id)? {
+            let is_past = matches!(memory.status, MemoryStatus::Superseded | MemoryStatus::Invalid)
+                || memory.suspended_by.is_some();
+            if is_past {
+                return Ok(Some(OmitReason::Superseded));
+            }
+            is_any = true;
+            have_ended &= memory.valid_until.is_some_and(|until| until <= now);
         }
     }
-    Ok(false)
+    let is_ended = is_any && have_ended && !time.is_past;
+    Ok(is_ended.then_some(OmitReason::Ended))
 }
 
 /// The user of the session that asks, if one is known.

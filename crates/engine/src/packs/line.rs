@@ -4,8 +4,8 @@
 use super::excerpt::GAP;
 use crate::echo::{NewServedLine, TAG};
 use oneiro_model::{
-    Band, Hit, MemoryHit, MemoryKind, NoteHit, OmitReason, PackItem, PackKind, PackOmission,
-    ProjectState, Timestamp,
+    Band, Hit, MemoryHit, MemoryKind, MessageId, NoteHit, OmitReason, PackItem, PackKind,
+    PackOmission, ProjectState, SessionId, Timestamp,
 };
 use oneiro_text::is_default_ignorable;
 
@@ -30,6 +30,8 @@ pub(super) struct Line {
     pub(super) omit: Option<OmitReason>,
     /// The conversation of a message. Messages of one conversation and day are written on one line.
     conversation: Option<String>,
+    /// Who said a message.
+    who: Option<String>,
 }
 
 impl Line {
@@ -44,6 +46,7 @@ impl Line {
             at: state.since,
             omit: None,
             conversation: None,
+            who: None,
         }
     }
 
@@ -67,23 +70,34 @@ impl Line {
             at: memory.at,
             omit: None,
             conversation: None,
+            who: None,
         }
     }
 
     /// A message, of which `said` is shown.
-    pub(super) fn of_message(hit: &Hit, said: &str) -> Line {
-        let statement = single_line(said);
-        let who = single_line(hit.name.as_deref().unwrap_or(hit.role.as_str()));
-        Line {
+    pub(super) fn of_message(message: &MessageParts<'_>, said: &str) -> Line {
+        let mut line = Line {
             kind: PackKind::Message,
-            id: hit.id.to_string(),
+            id: message.id.to_string(),
             band: Band::Messages,
-            text: format!("{who}: {statement}"),
-            statement,
-            at: hit.at,
+            text: String::new(),
+            statement: String::new(),
+            at: message.at,
             omit: None,
-            conversation: Some(hit.session_id.to_string()),
-        }
+            conversation: Some(message.session_id.to_string()),
+            who: Some(single_line(message.who)),
+        };
+        line.say(said);
+        line
+    }
+
+    /// Shows `said` of the message.
+    pub(super) fn say(&mut self, said: &str) {
+        self.statement = single_line(said);
+        self.text = match &self.who {
+            Some(who) => format!("{who}: {}", self.statement),
+            None => self.statement.clone(),
+        };
     }
 
     /// An entry of a note.
@@ -98,6 +112,7 @@ impl Line {
             at: hit.at,
             omit: None,
             conversation: None,
+            who: None,
         }
     }
 
@@ -158,6 +173,21 @@ pub(super) fn render_group(lines: &[&Line]) -> String {
     let texts: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
     let day = lines.first().map(|line| line.day()).unwrap_or_default();
     format!("- [{}, {day}] {}", labels.join(" "), texts.join(GAP))
+}
+
+/// What a line shows of a message.
+pub(super) struct MessageParts<'a> {
+    pub(super) id: MessageId,
+    pub(super) session_id: &'a SessionId,
+    pub(super) at: Timestamp,
+    /// Who said it.
+    pub(super) who: &'a str,
+}
+
+impl<'a> MessageParts<'a> {
+    pub(super) fn of_hit(hit: &'a Hit, who: &'a str) -> MessageParts<'a> {
+        MessageParts { id: hit.id, session_id: &hit.session_id, at: hit.at, who }
+    }
 }
 
 /// What a line shows of a memory.

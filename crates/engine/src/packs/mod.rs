@@ -1,6 +1,7 @@
 //! Packs: the lines of memory that a prompt needs, in the order of trust, within a budget of tokens, and
 //! nothing if nothing is relevant.
 
+mod current;
 mod excerpt;
 mod fit;
 mod gather;

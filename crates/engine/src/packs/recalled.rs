@@ -1,6 +1,6 @@
 //! Records the lines of a recall as served, so that they prove nothing when they come back.
 
-use super::line::Line;
+use super::line::{Line, MessageParts};
 use crate::echo::{self, NewServedLine};
 use crate::operations::identity_of;
 use crate::views::Packs;
@@ -18,7 +18,10 @@ impl Packs<'_> {
         let memories = found.memories.iter().map(|hit| Line::of_memory(&hit.into()));
         let lines: Vec<Line> = memories
             .chain(found.notes.iter().map(Line::of_note))
-            .chain(found.hits.iter().map(|hit| Line::of_message(hit, &hit.snippet)))
+            .chain(found.hits.iter().map(|hit| {
+                let who = hit.name.as_deref().unwrap_or(hit.role.as_str());
+                Line::of_message(&MessageParts::of_hit(hit, who), &hit.snippet)
+            }))
             .collect();
         if lines.is_empty() {
             return Ok(());
