@@ -60,6 +60,18 @@ def test_changes_are_told_as_they_happen_and_again_from_an_id(server):
         assert (again["id"], again["data"]) == (second["id"], second["data"])
 
 
+def test_a_dream_is_told_when_it_starts_and_ends(server):
+    with Stream(server) as stream:
+        ran = server.post("/v1/dreams", {"apply": False})
+        told = []
+        while len(told) < 2:
+            event = stream.next()
+            if event["event"] == "dream":
+                told.append(event["data"])
+    assert {one["subject"]["id"] for one in told} == {ran["dream"]["id"]}
+    assert told[-1]["outcome"] == "processed"
+
+
 def test_what_another_process_appends_is_told(server, home):
     with Stream(server) as stream:
         home.run("append", "by-cli", "--create", "--text", "from the command line")

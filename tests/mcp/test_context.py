@@ -161,6 +161,21 @@ async def test_the_profile_of_hosts_lists_the_tools_for_hosts_too(store, place):
     assert listed[1] - listed[0] == {"memory_dream"}
 
 
+async def test_a_host_runs_lists_shows_and_explains_dreams(store, connect):
+    store.append("s", user("I'm allergic to peanuts."))
+    async with connect() as client:
+        ran = (await call(client, "memory_dream")).structured_content
+        assert ran["outcome"] == "processed"
+        listed = await call(client, "memory_dream", action="list")
+        assert listed.structured_content["ids"][0] == ran["dream_id"]
+        assert "(dry run)" in text(listed)
+        shown = await call(client, "memory_dream", action="show", id=ran["dream_id"])
+        assert shown.structured_content["counts"] == ran["counts"]
+        for action in ("show", "explain"):
+            missing = await client.call_tool("memory_dream", {"action": action, "id": "zeppelin"})
+            assert missing.is_error, text(missing)
+
+
 async def test_a_session_is_condensed_around_a_query(store, connect):
     said = talk("kayak", 40)
     said[17] = user("The zeppelin lands at noon on the tower of the old brewery.")

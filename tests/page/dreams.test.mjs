@@ -66,6 +66,13 @@ test("a dry run says what a dream would change, applying changes it, and an undo
     await picture(page, "dream");
     assert.doesNotMatch(await memoryNote(), /Porto/, "a dry run changes nothing");
 
+    // What waits is on the overview and beside the list, too.
+    for (const path of ["/dreams", "/"]) {
+      await page.goto(`${server.url}${path}`);
+      await live(page);
+      assert.match(await page.locator("section.digest").textContent(), /Would keep “I live in Porto\.”/);
+    }
+    await picture(page, "overview-digest");
     await press(page, "Apply: dream now");
     await page.waitForURL(/\/dreams\/drm_/);
     assert.match(await memoryNote(), /Porto/);
@@ -76,6 +83,7 @@ test("a dry run says what a dream would change, applying changes it, and an undo
 
     await page.goto(`${server.url}/dreams`);
     await live(page);
+    assert.equal(await page.locator("section.digest").count(), 0);
     assert.equal(await page.locator("table.calendar td[data-outcome=processed]").count(), 1);
     assert.equal(await page.locator("ul.rows > li").count(), 2);
     await picture(page, "dreams");

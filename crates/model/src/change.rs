@@ -2,7 +2,7 @@
 //! their ids; everything else that happens to sessions is noted in passing.
 
 use crate::contract::Request;
-use crate::{Actor, Error, MessageId, Result, SessionId};
+use crate::{Actor, DreamOutcome, Error, MessageId, Result, SessionId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
@@ -33,12 +33,14 @@ pub enum ChangeKind {
     Imported,
     /// Messages or summaries of a session were put under a summary.
     Compacted,
+    /// A dream started or ended.
+    Dream,
     /// More happened than is told: read again what is shown.
     Missed,
 }
 
 impl ChangeKind {
-    const ALL: [ChangeKind; 12] = [
+    const ALL: [ChangeKind; 13] = [
         ChangeKind::Appended,
         ChangeKind::Created,
         ChangeKind::Changed,
@@ -50,6 +52,7 @@ impl ChangeKind {
         ChangeKind::Erased,
         ChangeKind::Imported,
         ChangeKind::Compacted,
+        ChangeKind::Dream,
         ChangeKind::Missed,
     ];
 
@@ -72,6 +75,7 @@ impl ChangeKind {
             ChangeKind::Erased => "erased",
             ChangeKind::Imported => "imported",
             ChangeKind::Compacted => "compacted",
+            ChangeKind::Dream => "dream",
             ChangeKind::Missed => "missed",
         }
     }
@@ -197,6 +201,8 @@ json_name! {
         Distrust "distrust",
         /// A note.
         Note "note",
+        /// A dream.
+        Dream "dream",
     }
 }
 
@@ -219,13 +225,16 @@ impl Subject {
 /// One change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Change {
-    /// How far whoever has seen this change has seen.
+    /// The position to continue from after this change.
     pub id: ChangeMark,
     /// What happened.
     pub kind: ChangeKind,
     /// What it happened to, if to one thing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<Subject>,
+    /// What has become of the dream by now, if it happened to one: `running` until it ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<DreamOutcome>,
     /// The operation that did it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operation: Option<String>,
@@ -253,6 +262,7 @@ impl Change {
             id,
             kind,
             subject: session_id.as_ref().map(Subject::session),
+            outcome: None,
             operation: None,
             actor: None,
             session_id,

@@ -208,6 +208,76 @@ pub struct DreamCandidate {
     pub promoted_at: Option<Timestamp>,
 }
 
+json_name! {
+    /// What speaks for a candidate.
+    CountedKind "kind" {
+        /// A person's prompt asked for it.
+        Recall "recall",
+        /// The person said it.
+        Statement "statement",
+        /// A person confirmed it.
+        Confirmation "confirmation",
+        /// An answer rested on it; that counts for the rank alone.
+        Use "use",
+    }
+}
+
+/// One piece of evidence for a candidate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CountedEvidence {
+    /// The day.
+    pub date: String,
+    /// What it is.
+    pub kind: CountedKind,
+    /// The prompt or the cited words.
+    pub text: Option<String>,
+}
+
+/// The decision that promoted a candidate.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct DreamPromotion {
+    /// The dream.
+    pub dream_id: DreamId,
+    /// When.
+    pub at: Timestamp,
+    /// Why.
+    pub reason: String,
+    /// Its score at that time.
+    pub score: f64,
+    /// The parts of that score.
+    pub parts: ScoreParts,
+    /// The evidence at that time.
+    pub evidence: DreamEvidence,
+}
+
+/// The line that a dream wrote into a note.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DreamLine {
+    /// The note.
+    pub note: NoteName,
+    /// What it says there.
+    pub text: String,
+}
+
+/// A candidate with what its last decision rests on.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ExplainedCandidate {
+    /// The candidate.
+    #[serde(flatten)]
+    pub candidate: DreamCandidate,
+    /// The name of the thresholds that it was measured by last.
+    pub preset: DreamPreset,
+    /// Those thresholds.
+    pub thresholds: DreamThresholds,
+    /// What promoted it, if it is promoted.
+    pub promotion: Option<DreamPromotion>,
+    /// The evidence for its memory, oldest first. The first statement made the claim, and does not count. Evidence
+    /// of candidates that say the same is not listed.
+    pub counted: Vec<CountedEvidence>,
+    /// Its line in a note, if it stands in one.
+    pub line: Option<DreamLine>,
+}
+
 /// What one dream decided about one candidate.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct DreamDecision {
@@ -236,6 +306,16 @@ pub struct DreamDecision {
     /// What the note was to say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<String>,
+}
+
+/// How the reason of a promotion begins that an earlier dream decided.
+pub const HOLDS_STILL: &str = "it was promoted before and still holds";
+
+impl DreamDecision {
+    /// Whether it only says that an earlier promotion still holds.
+    pub fn holds_still(&self) -> bool {
+        self.decision == DreamVerdict::Promoted && self.reason.starts_with(HOLDS_STILL)
+    }
 }
 
 /// The thresholds of a dream.
@@ -405,6 +485,22 @@ pub struct Dream {
     pub revision: Option<RevisionId>,
     /// When it was undone.
     pub undone_at: Option<Timestamp>,
+}
+
+impl Dream {
+    /// Whether it was a dry run that would change something.
+    pub fn is_dry_with_changes(&self) -> bool {
+        let counts = &self.counts;
+        let changes = [
+            counts.promoted,
+            counts.merged,
+            counts.superseded,
+            counts.retired,
+            counts.lines_added,
+            counts.lines_removed,
+        ];
+        self.outcome == DreamOutcome::Processed && !self.apply && changes.iter().any(|it| *it > 0)
+    }
 }
 
 /// A dream with its decisions.

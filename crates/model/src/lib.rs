@@ -69,9 +69,10 @@ pub use context::{
     WINDOW_BUDGET, Window, WindowItem, WindowRequest,
 };
 pub use dream::{
-    Dream, DreamCandidate, DreamCounts, DreamDecision, DreamDetail, DreamEvidence, DreamFinding,
-    DreamFindingKind, DreamGate, DreamInputs, DreamMode, DreamNote, DreamOutcome, DreamPreset,
-    DreamRequest, DreamRun, DreamStatus, DreamThresholds, DreamTrigger, DreamVerdict, DreamWeights,
+    CountedEvidence, CountedKind, Dream, DreamCandidate, DreamCounts, DreamDecision, DreamDetail,
+    DreamEvidence, DreamFinding, DreamFindingKind, DreamGate, DreamInputs, DreamLine, DreamMode,
+    DreamNote, DreamOutcome, DreamPreset, DreamPromotion, DreamRequest, DreamRun, DreamStatus,
+    DreamThresholds, DreamTrigger, DreamVerdict, DreamWeights, ExplainedCandidate, HOLDS_STILL,
     LeftOperation, ListCandidates, ReplayedDream, SCORE_STEPS, ScheduleDreams, ScoreParts,
     UndoDream, UndoneDream, VerdictCount,
 };

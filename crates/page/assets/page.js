@@ -217,7 +217,7 @@ function connect() {
   stream = new EventSource("/v1/events");
   stream.onopen = () => showConnection("on");
   stream.onerror = () => showConnection("off");
-  for (const name of ["appended", "created", "changed", "ended", "rewound", "restored", "compacted", "deleted"]) {
+  for (const name of ["appended", "created", "changed", "ended", "rewound", "restored", "compacted", "deleted", "dream"]) {
     stream.addEventListener(name, (event) => {
       light.classList.remove("pulse");
       void light.offsetWidth;

@@ -1,7 +1,7 @@
 //! One dream: what it changed, what it noticed, and each candidate with the parts of its score and the
 //! reason for the decision.
 
-use crate::dreams::{address, diary, summary};
+use crate::dreams::{address, apply_form, diary, summary};
 use crate::layout::{Frame, Tab, document};
 use crate::numbers::counted;
 use crate::text::{line, plain};
@@ -91,18 +91,13 @@ fn started(trigger: DreamTrigger) -> &'static str {
 fn actions(view: &DreamView) -> Markup {
     let dream = &view.detail.dream;
     let undo = html! { button type="submit" { "Undo this dream" } };
-    let apply = html! {
-        input type="hidden" name="apply" value="yes";
-        input type="hidden" name="preset" value=(dream.preset.as_str());
-        button type="submit" { "Apply: dream now" }
-    };
     html! {
         div.actions {
             @if dream.ran && dream.apply && dream.undone_at.is_none() && dream.group.is_some() {
                 (forms::post(&view.frame, &format!("{}/undo", address(dream)), &address(dream), &undo))
             }
             @if dream.ran && !dream.apply {
-                (forms::post(&view.frame, "/dreams", "/dreams", &apply))
+                (apply_form(dream, &view.frame))
             }
         }
     }

@@ -7,7 +7,7 @@ use crate::{forms, link, when};
 use jiff::ToSpan;
 use jiff::civil::Date;
 use maud::{Markup, html};
-use oneiro::{Dream, DreamMode, DreamOutcome, DreamStatus, Page};
+use oneiro::{Dream, DreamDetail, DreamMode, DreamOutcome, DreamStatus, Page, Timestamp};
 use std::collections::BTreeMap;
 
 /// Weeks of the calendar.
@@ -24,6 +24,8 @@ pub struct DreamsView {
     pub frame: Frame,
     /// Whether the space dreams, and what its candidates are.
     pub status: DreamStatus,
+    /// The last dream, if it was a dry run that would change something.
+    pub digest: Option<DreamDetail>,
     /// The runs, newest first.
     pub dreams: Page<Dream>,
 }
@@ -45,6 +47,7 @@ fn main(view: &DreamsView) -> Markup {
             (status(view))
             (start_forms(&view.frame))
             div #list data-refresh {
+                @if let Some(digest) = &view.digest { (waiting(digest, &view.frame)) }
                 @if view.dreams.items.is_empty() {
                     div.empty {
                         p { "No dreams yet." }
@@ -96,6 +99,30 @@ fn status(view: &DreamsView) -> Markup {
     }
 }
 
+/// What the last dry run would change, with a button that applies it.
+pub(crate) fn waiting(digest: &DreamDetail, frame: &Frame) -> Markup {
+    html! {
+        section.digest aria-labelledby="digest" {
+            h2 #digest { "The last dream would change" }
+            div.rendered { (diary(&digest.diary)) }
+            div.actions {
+                (apply_form(&digest.dream, frame))
+                a href=(address(&digest.dream)) { "Details" }
+            }
+        }
+    }
+}
+
+/// Dreams again with the thresholds of a dry run, and applies the result.
+pub(crate) fn apply_form(dream: &Dream, frame: &Frame) -> Markup {
+    let fields = html! {
+        input type="hidden" name="apply" value="yes";
+        input type="hidden" name="preset" value=(dream.preset.as_str());
+        button type="submit" { "Apply: dream now" }
+    };
+    forms::post(frame, "/dreams", "/dreams", &fields)
+}
+
 /// Starts a dream now, with or without changes.
 fn start_forms(frame: &Frame) -> Markup {
     let button = |apply: &str, label: &str| {
@@ -118,7 +145,7 @@ fn calendar(view: &DreamsView) -> Markup {
     let Some(today) = when::day(view.frame.now) else { return html! {} };
     let mut runs: BTreeMap<Date, &Dream> = BTreeMap::new();
     for dream in view.dreams.items.iter().rev() {
-        if let Some(day) = when::day(dream.started_at) {
+        if let Some(day) = when::day(missed_night(dream).unwrap_or(dream.started_at)) {
             runs.insert(day, dream);
         }
     }
@@ -173,11 +200,17 @@ fn row(dream: &Dream, frame: &Frame) -> Markup {
                 span { (summary(dream)) }
                 @if !dream.apply && dream.ran { span { "dry run" } }
                 @if dream.undone_at.is_some() { span { "undone" } }
+                @if let Some(night) = missed_night(dream) { span { "the dream of " (when::exact(night)) } }
                 @if let Some(reason) = &dream.reason { span { (line(reason, REASON_CHARS)) } }
                 span.when { (when::ago(dream.started_at, frame.now)) }
             }
         }
     }
+}
+
+/// When a dream was due that nobody ran.
+fn missed_night(dream: &Dream) -> Option<Timestamp> {
+    dream.period.filter(|_| dream.outcome == DreamOutcome::Missed)
 }
 
 /// The address of a dream.
@@ -197,10 +230,13 @@ pub(crate) fn summary(dream: &Dream) -> String {
         (counts.superseded, "superseded"),
         (counts.retired, "retired"),
     ];
+    let lines = [(counts.lines_added, "added"), (counts.lines_removed, "removed")];
+    let lines = lines.iter().filter(|(count, _)| *count > 0);
     let done: Vec<String> = parts
         .iter()
         .filter(|(count, _)| *count > 0)
         .map(|(count, word)| format!("{count} {word}"))
+        .chain(lines.map(|(count, word)| format!("{} {word}", counted(*count as i64, "line"))))
         .collect();
     let looked = counted(counts.candidates as i64, "candidate");
     if done.is_empty() {

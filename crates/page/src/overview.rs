@@ -6,9 +6,11 @@ use crate::memories::CONTRADICTED;
 use crate::numbers::{bytes, counted, metric, number, short};
 use crate::plot::{self, Day, Minute};
 use crate::text::{line, plain};
-use crate::{belief, link, search, sessions, welcome, when};
+use crate::{belief, dreams, link, search, sessions, welcome, when};
 use maud::{Markup, html};
-use oneiro::{Memory, MemoryStats, MemoryStatus, Session, SessionGroup, Stats, Timestamp};
+use oneiro::{
+    DreamDetail, Memory, MemoryStats, MemoryStatus, Session, SessionGroup, Stats, Timestamp,
+};
 
 /// What is believed in a space.
 #[derive(Debug, Clone, Default)]
@@ -32,6 +34,8 @@ pub struct OverviewView {
     pub stats: Stats,
     /// What is believed.
     pub beliefs: Beliefs,
+    /// The last dream, if it was a dry run that would change something.
+    pub digest: Option<DreamDetail>,
     /// What packs gave in the last seven days.
     pub packs: MemoryStats,
     /// Messages by day, oldest first, with empty days.
@@ -69,6 +73,7 @@ fn main(view: &OverviewView) -> Markup {
             div #overview data-refresh {
                 @if stats.messages == 0 && stats.sessions == 0 { (welcome::first_steps()) } @else {
                     (beliefs(view))
+                    @if let Some(digest) = &view.digest { (dreams::waiting(digest, &view.frame)) }
                     (packs(&view.packs))
                     (totals(view))
                     div.columns {

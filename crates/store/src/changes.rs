@@ -3,8 +3,8 @@
 use crate::aggregates::Table;
 use crate::{Tx, sequence};
 use oneiro_model::{
-    Change, ChangeKind, ChangeMark, MessageId, Operation, Result, SeenPart, SessionId, Subject,
-    SubjectKind, Timestamp,
+    Change, ChangeKind, ChangeMark, DreamId, DreamOutcome, MessageId, Operation, Result, SeenPart,
+    SessionId, Subject, SubjectKind, Timestamp,
 };
 
 statements! {
@@ -17,7 +17,10 @@ statements! {
     OLDEST = "SELECT MIN(key) FROM changes";
     RECORD_OPERATION = "INSERT INTO changes (key, kind, subject_kind, session_id, operation, \
                         actor, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-    RECORDED_AFTER = "SELECT key, kind, session_id, operation, actor, subject_kind FROM changes WHERE key > CAST(?1 AS BIGINT) ORDER BY key";
+    RECORDED_AFTER = "SELECT c.key, c.kind, c.session_id, c.operation, c.actor, c.subject_kind, \
+                      d.outcome FROM changes c LEFT JOIN dreams d \
+                      ON c.subject_kind = 'dream' AND d.id = c.session_id \
+                      WHERE c.key > CAST(?1 AS BIGINT) ORDER BY c.key";
     APPENDED = "SELECT s.id, MIN(m.seq), MAX(m.seq), COUNT(*) FROM messages m \
                 JOIN sessions s ON s.key = m.session_key WHERE m.seq > CAST(?1 AS BIGINT) \
                 AND m.seq <= CAST(?2 AS BIGINT) GROUP BY s.id \
@@ -42,15 +45,28 @@ pub fn record(
     session: Option<&SessionId>,
     now: Timestamp,
 ) -> Result<()> {
+    let subject = session.map(|session| (SubjectKind::Session, session.as_str()));
+    record_of(tx, kind, subject, now)
+}
+
+/// Records that a dream started or ended, whose id stands in the place of a session.
+pub(crate) fn record_dream(tx: &Tx<'_>, id: &DreamId, now: Timestamp) -> Result<()> {
+    record_of(tx, ChangeKind::Dream, Some((SubjectKind::Dream, id.as_str())), now)
+}
+
+fn record_of(
+    tx: &Tx<'_>,
+    kind: ChangeKind,
+    subject: Option<(SubjectKind, &str)>,
+    now: Timestamp,
+) -> Result<()> {
     let key = sequence::take_key(tx)?;
-    let session = session.map(SessionId::as_str);
-    let subject = session.map(|_| SubjectKind::Session.as_str());
     let actor = tx.actor().and_then(|actor| serde_json::to_string(actor.as_ref()).ok());
     let values = [
         key.into(),
         kind.as_str().into(),
-        subject.into(),
-        session.into(),
+        subject.map(|(kind, _)| kind.as_str()).into(),
+        subject.map(|(_, id)| id).into(),
         actor.as_deref().into(),
         now.micros().into(),
     ];
@@ -118,7 +134,8 @@ pub fn recorded_after(tx: &Tx<'_>, mark: ChangeMark) -> Result<Vec<Change>> {
         };
         // An actor of a newer version that does not parse is left out.
         let actor = row.opt_text(4)?.and_then(|actor| serde_json::from_str(actor).ok());
-        Ok(Change { operation: row.opt_string(3)?, actor, ..change })
+        let outcome = row.opt_text(6)?.and_then(|outcome| DreamOutcome::parse(outcome).ok());
+        Ok(Change { operation: row.opt_string(3)?, actor, outcome, ..change })
     })
 }
 

@@ -58,6 +58,16 @@ statements! {
                      FROM citations c JOIN messages g ON g.seq = c.message_seq \
                      JOIN sessions s ON s.key = g.session_key \
                      WHERE g.rewind = 0 ORDER BY c.memory_key, c.place";
+    STATEMENTS_BY_MEMORY = "SELECT c.memory_key, c.quote, c.trust, c.session_id, s.source, g.at \
+                            FROM citations c JOIN messages g ON g.seq = c.message_seq \
+                            JOIN sessions s ON s.key = g.session_key \
+                            WHERE c.memory_key = CAST(?1 AS BIGINT) AND g.rewind = 0 \
+                            ORDER BY c.place";
+    EACH = "SELECT c.id, m.id, m.content, m.kind, m.project, m.subject, c.tags, c.evidence, \
+            c.parts, c.score, c.decision, c.reason, c.gate, c.decided_at, c.dream_id, c.staged_at, \
+            c.promoted_at, c.key, c.claim, c.memory_key, c.refused_at \
+            FROM dream_candidates c LEFT JOIN memories m ON m.key = c.memory_key ORDER BY c.key";
+    REMOVE = "DELETE FROM dream_candidates WHERE id = ?1";
     ENTRIES = "SELECT e.note, c.id, e.line, e.removed_at FROM dream_entries e \
                JOIN dream_candidates c ON c.key = e.candidate_key ORDER BY e.note, c.key";
     PUT_ENTRY = "INSERT INTO dream_entries (note, candidate_key, line, dream_id, added_at, removed_at) \
@@ -247,15 +257,22 @@ pub struct StatementRow {
 
 /// Calls `each` with every cited statement, by memory.
 pub fn each_statement(tx: &Tx<'_>, mut each: impl FnMut(StatementRow) -> Result<()>) -> Result<()> {
-    tx.each(STATEMENTS_OF, &[], |row| {
-        each(StatementRow {
-            memory_key: row.int(0)?,
-            quote: row.text(1)?.to_owned(),
-            trust: Trust::parse(row.text(2)?)?,
-            session_id: row.opt_text(3)?.map(SessionId::new).transpose()?,
-            source: row.text(4)?.to_owned(),
-            at: Timestamp::from_micros(row.int(5)?),
-        })
+    tx.each(STATEMENTS_OF, &[], |row| each(read_statement(row)?))
+}
+
+/// The cited statements of the memory with this key.
+pub fn statements_of(tx: &Tx<'_>, memory: i64) -> Result<Vec<StatementRow>> {
+    tx.all(STATEMENTS_BY_MEMORY, &[memory.into()], read_statement)
+}
+
+fn read_statement(row: &dyn Row) -> Result<StatementRow> {
+    Ok(StatementRow {
+        memory_key: row.int(0)?,
+        quote: row.text(1)?.to_owned(),
+        trust: Trust::parse(row.text(2)?)?,
+        session_id: row.opt_text(3)?.map(SessionId::new).transpose()?,
+        source: row.text(4)?.to_owned(),
+        at: Timestamp::from_micros(row.int(5)?),
     })
 }
 
@@ -336,6 +353,25 @@ pub fn dangling(tx: &Tx<'_>) -> Result<Vec<String>> {
 /// Removes candidates whose memory is removed.
 pub fn remove_dangling(tx: &Tx<'_>) -> Result<u64> {
     tx.execute(REMOVE_DANGLING, &[])
+}
+
+/// Ids of the candidates that cannot be read, with what is wrong: also those without a memory.
+pub fn unreadable(tx: &Tx<'_>) -> Result<Vec<(String, String)>> {
+    let mut found = Vec::new();
+    tx.each(EACH, &[], |row| {
+        let problem = match row.opt_text(1)? {
+            None => Some("its memory is missing".to_owned()),
+            Some(_) => read(row).err().map(|error| error.to_string()),
+        };
+        found.extend(problem.map(|problem| (row.text(0).unwrap_or_default().to_owned(), problem)));
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// Removes a candidate that cannot be read, with its decisions and entries.
+pub fn remove_unreadable(tx: &Tx<'_>, id: &str) -> Result<()> {
+    tx.execute(REMOVE, &[id.into()]).map(|_| ())
 }
 
 /// How many candidates there are.

@@ -2,11 +2,11 @@
 
 use crate::aggregates::Table;
 use crate::backend::Row;
-use crate::{Tx, sequence};
+use crate::{Tx, changes, sequence};
 use oneiro_model::{
-    CandidateId, Dream, DreamCounts, DreamDecision, DreamFinding, DreamGate, DreamId, DreamMode,
-    DreamOutcome, DreamPreset, DreamTrigger, DreamVerdict, Error, ErrorKind, GroupId, MemoryId,
-    NoteName, Result, RevisionId, SCORE_STEPS, Timestamp,
+    CandidateId, Dream, DreamCounts, DreamDecision, DreamEvidence, DreamFinding, DreamGate,
+    DreamId, DreamMode, DreamOutcome, DreamPreset, DreamTrigger, DreamVerdict, Error, ErrorKind,
+    GroupId, MemoryId, NoteName, Result, RevisionId, SCORE_STEPS, ScoreParts, Timestamp,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -59,6 +59,18 @@ statements! {
                  FROM dream_decisions d JOIN dream_candidates c ON c.key = d.candidate_key \
                  JOIN memories m ON m.key = c.memory_key \
                  WHERE d.dream_key = CAST(?1 AS BIGINT) ORDER BY d.score DESC, c.key";
+    REMOVE = "DELETE FROM dreams WHERE id = ?1";
+    EACH = select!("ORDER BY key");
+    PROMOTION = "SELECT r.id, d.reason, d.score, d.parts, d.evidence FROM dream_decisions d \
+                 JOIN dreams r ON r.key = d.dream_key \
+                 WHERE d.candidate_key = CAST(?1 AS BIGINT) AND d.decision = 'promoted' \
+                 AND r.started_at = CAST(?2 AS BIGINT) ORDER BY r.key LIMIT 1";
+    LOST_DECISIONS = "SELECT COUNT(*) FROM dream_decisions d WHERE NOT EXISTS \
+                      (SELECT 1 FROM dreams r WHERE r.key = d.dream_key) OR NOT EXISTS \
+                      (SELECT 1 FROM dream_candidates c WHERE c.key = d.candidate_key)";
+    REMOVE_LOST_DECISIONS = "DELETE FROM dream_decisions WHERE dream_key NOT IN \
+                             (SELECT key FROM dreams) OR candidate_key NOT IN \
+                             (SELECT key FROM dream_candidates)";
     SCRUB_FINDINGS = "UPDATE dreams SET findings = '[]' WHERE findings <> '[]'";
     FINDINGS = "SELECT findings FROM dreams";
     LINES = "SELECT line, written FROM dream_decisions \
@@ -105,7 +117,11 @@ pub fn add(tx: &Tx<'_>, dream: &Dream, lease: Option<&DreamLease>) -> Result<boo
         dream.started_at.micros().into(),
         dream.finished_at.map(Timestamp::micros).into(),
     ];
-    Ok(tx.execute(INSERT, &values)? > 0)
+    let is_new = tx.execute(INSERT, &values)? > 0;
+    if is_new && dream.outcome == DreamOutcome::Running {
+        changes::record_dream(tx, &dream.id, dream.started_at)?;
+    }
+    Ok(is_new)
 }
 
 /// Records how a dream ended; false if the lease was lost.
@@ -128,7 +144,11 @@ pub fn finish(tx: &Tx<'_>, dream: &Dream, holder: &str) -> Result<bool> {
         (&thresholds).into(),
         holder.into(),
     ];
-    Ok(tx.execute(FINISH, &values)? > 0)
+    let is_finished = tx.execute(FINISH, &values)? > 0;
+    if is_finished {
+        changes::record_dream(tx, &dream.id, dream.finished_at.unwrap_or(dream.started_at))?;
+    }
+    Ok(is_finished)
 }
 
 /// Extends a lease; false if it was lost.
@@ -160,12 +180,77 @@ pub fn running(tx: &Tx<'_>) -> Result<Vec<(DreamId, DreamLease)>> {
 /// Records that nobody works on a dream any more; nothing of it was applied.
 pub fn abandon(tx: &Tx<'_>, id: &DreamId, now: Timestamp, reason: &str) -> Result<()> {
     let values = [id.as_str().into(), now.micros().into(), reason.into()];
-    tx.execute(ABANDON, &values).map(|_| ())
+    if tx.execute(ABANDON, &values)? > 0 {
+        changes::record_dream(tx, id, now)?;
+    }
+    Ok(())
 }
 
 /// Records that a dream is undone.
 pub fn set_undone(tx: &Tx<'_>, id: &DreamId, at: Timestamp) -> Result<()> {
     tx.execute(SET_UNDONE, &[id.as_str().into(), at.micros().into()]).map(|_| ())
+}
+
+/// Removes a dream with its decisions; false if there is none.
+pub fn remove(tx: &Tx<'_>, id: &DreamId) -> Result<bool> {
+    Ok(tx.execute(REMOVE, &[id.as_str().into()])? > 0)
+}
+
+/// Ids of the dreams that cannot be read, with what is wrong.
+pub fn unreadable(tx: &Tx<'_>) -> Result<Vec<(String, String)>> {
+    let mut found = Vec::new();
+    tx.each(EACH, &[], |row| {
+        if let Err(error) = read(row) {
+            found.push((row.text(0)?.to_owned(), error.to_string()));
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// Removes a dream that cannot be read, with its decisions.
+pub fn remove_unreadable(tx: &Tx<'_>, id: &str) -> Result<()> {
+    tx.execute(REMOVE, &[id.into()]).map(|_| ())
+}
+
+/// How many decisions belong to no dream or to no candidate.
+pub fn count_lost_decisions(tx: &Tx<'_>) -> Result<i64> {
+    tx.one(LOST_DECISIONS, &[], |row| row.int(0))
+}
+
+/// Removes decisions that belong to no dream or to no candidate.
+pub fn remove_lost_decisions(tx: &Tx<'_>) -> Result<u64> {
+    tx.execute(REMOVE_LOST_DECISIONS, &[])
+}
+
+/// What a dream that started at this time decided when it promoted a candidate.
+#[derive(Debug, Clone)]
+pub struct StoredPromotion {
+    /// Why.
+    pub reason: String,
+    /// The score.
+    pub score: f64,
+    /// Its parts.
+    pub parts: ScoreParts,
+    /// The evidence.
+    pub evidence: DreamEvidence,
+}
+
+/// The promotion of the candidate with this key by the dream that started at this time.
+pub fn promotion(
+    tx: &Tx<'_>,
+    candidate: i64,
+    at: Timestamp,
+) -> Result<Option<(DreamId, StoredPromotion)>> {
+    tx.first(PROMOTION, &[candidate.into(), at.micros().into()], |row| {
+        let promotion = StoredPromotion {
+            reason: row.text(1)?.to_owned(),
+            score: row.int(2)? as f64 / SCORE_STEPS,
+            parts: from_json(row.text(3)?)?,
+            evidence: from_json(row.text(4)?)?,
+        };
+        Ok((DreamId::parse(row.text(0)?)?, promotion))
+    })
 }
 
 /// Dreams with their keys, newest first.

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::output::{count, plain};
 use crate::progress;
 use clap::Args;
-use oneiro::{Checked, Error, ErrorKind};
+use oneiro::{Checked, DreamIssue, Error, ErrorKind, Severity};
 
 /// Check the store for damage
 ///
@@ -116,7 +116,9 @@ impl DoctorArgs {
 
 fn describe(checked: &Checked) -> String {
     if checked.ok {
-        return "No problems found.".to_owned();
+        let issues = checked.dreams.iter().map(dream_issue);
+        let lines = std::iter::once("No problems found.".to_owned()).chain(issues);
+        return lines.collect::<Vec<_>>().join("\n");
     }
     let mut lines = checked.integrity.clone();
     lines.extend(checked.lost_writes.iter().map(|sign| format!("lost writes: {sign}")));
@@ -129,6 +131,15 @@ fn describe(checked: &Checked) -> String {
     }));
     lines.extend(checked.contexts.iter().map(|problem| format!("context: {}", plain(problem))));
     lines.extend(checked.index.iter().map(|problem| format!("text index: {problem}")));
-    lines.extend(checked.dreams.iter().map(|issue| format!("{}: {}", issue.code, issue.message)));
+    lines.extend(checked.dreams.iter().map(dream_issue));
     lines.join("\n")
+}
+
+fn dream_issue(issue: &DreamIssue) -> String {
+    let severity = match issue.severity {
+        Severity::Warning => "warning",
+        Severity::Error => "error",
+    };
+    let fixable = if issue.fixable { " (fixable: --fix)" } else { "" };
+    format!("{severity} {}: {}{fixable}", issue.code, plain(&issue.message))
 }

@@ -1,13 +1,15 @@
 //! `oneiro dream`: consolidate what was learnt, and look at what dreams decided.
 
+mod explain;
+
 use crate::context::Context;
-use crate::output::{ago, count, one_line};
+use crate::output::{ago, count, one_line, plain};
 use crate::request::request;
 use clap::{Args, Subcommand};
 use oneiro::{
-    Dream, DreamCandidate, DreamDecision, DreamDetail, DreamMode, DreamOutcome, DreamRequest,
-    DreamRun, DreamStatus, ListCandidates, Page, PageOf, ReplayedDream, ScheduleDreams, Timestamp,
-    UndoDream, UndoneDream,
+    Dream, DreamCandidate, DreamCounts, DreamDecision, DreamDetail, DreamMode, DreamOutcome,
+    DreamRequest, DreamRun, DreamStatus, ListCandidates, Page, PageOf, ReplayedDream,
+    ScheduleDreams, Timestamp, UndoDream, UndoneDream,
 };
 use serde_json::json;
 
@@ -25,6 +27,7 @@ const CLAIM_COLUMNS: usize = 60;
     after_help = "Examples:
   oneiro dream --dry-run
   oneiro dream schedule --preset core --apply
+  oneiro dream explain peanuts
   oneiro dream explain cnd_f3q5c2k7lnmab6dr"
 )]
 pub struct DreamArgs {
@@ -49,7 +52,7 @@ pub enum DreamCommand {
     /// List the candidates, the best first
     Candidates(CandidatesArgs),
     /// Explain what was decided about a candidate, and what it is missing
-    Explain(IdArgs),
+    Explain(ExplainArgs),
     /// List the dreams, newest first
     Log(LogArgs),
     /// Show a dream with its decisions
@@ -67,6 +70,14 @@ pub enum DreamCommand {
 pub struct IdArgs {
     /// Its id, or the beginning of it
     id: String,
+}
+
+/// Name a candidate
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// Its id or the beginning of it, the id of its memory, or words of its claim
+    #[arg(required = true)]
+    candidate: Vec<String>,
 }
 
 /// List the candidates
@@ -152,7 +163,7 @@ impl DreamArgs {
                 context.output.show(&page, candidates_text)
             }
             Some(DreamCommand::Explain(args)) => {
-                context.output.show(&dreams.explain(&args.id)?, explained)
+                context.output.show(&dreams.explain(&args.candidate.join(" "))?, explain::text)
             }
             Some(DreamCommand::Log(args)) => {
                 let fields = json!({"limit": args.limit});
@@ -206,65 +217,57 @@ fn outcome_words(outcome: DreamOutcome) -> &'static str {
 
 pub(super) fn detail_text(detail: &DreamDetail) -> String {
     let note = if detail.dream.apply { "" } else { "\nNothing was changed: a dry run.\n" };
-    let rows: Vec<String> = detail.decisions.iter().map(decision_line).collect();
+    let (held, news): (Vec<_>, Vec<_>) =
+        detail.decisions.iter().partition(|decision| decision.holds_still());
+    let mut rows: Vec<String> = news.iter().map(|decision| decision_line(decision)).collect();
+    if !held.is_empty() {
+        let verb = if held.len() == 1 { "holds" } else { "hold" };
+        rows.push(format!("{} still {verb}.", count(held.len(), "earlier promotion")));
+    }
+    rows.extend(counts_line(&detail.dream.counts));
     format!("{}{note}\n{}", detail.diary, rows.join("\n"))
 }
 
 fn decision_line(decision: &DreamDecision) -> String {
     format!(
-        "{}  {:<10} {:.3}  {}  ({})",
+        "{}  {:<10} {:.3}  {}  ({}{})",
         decision.candidate_id,
         decision.decision.as_str(),
         decision.score,
         one_line(&decision.claim, CLAIM_COLUMNS),
+        about(decision.subject.as_deref(), decision.project.as_deref()),
         decision.reason
     )
+}
+
+/// The subject and the project of a claim, to stand before a reason.
+fn about(subject: Option<&str>, project: Option<&str>) -> String {
+    let project = project.map(|project| format!("project {project}"));
+    let named: Vec<String> =
+        subject.map(str::to_owned).into_iter().chain(project).map(|it| plain(&it)).collect();
+    if named.is_empty() { String::new() } else { format!("{}: ", named.join(", ")) }
+}
+
+/// What a dream did to notes; nothing if it did nothing.
+fn counts_line(counts: &DreamCounts) -> Option<String> {
+    let (added, removed) = (counts.lines_added, counts.lines_removed);
+    let told = format!("Notes: {} added, {removed} removed.", count(added, "line"));
+    (added + removed > 0).then_some(told)
 }
 
 fn candidates_text(page: &Page<DreamCandidate>) -> String {
     let line = |candidate: &DreamCandidate| {
         format!(
-            "{}  {:<10} {:.3}  {}  ({})",
+            "{}  {:<10} {:.3}  {}  ({}{})",
             candidate.id,
             candidate.decision.as_str(),
             candidate.score,
             one_line(&candidate.claim, CLAIM_COLUMNS),
+            about(candidate.subject.as_deref(), candidate.project.as_deref()),
             candidate.reason
         )
     };
     page.items.iter().map(line).collect::<Vec<_>>().join("\n")
-}
-
-fn explained(candidate: &DreamCandidate) -> String {
-    let parts = &candidate.parts;
-    let parts = [
-        ("frequency", parts.frequency),
-        ("relevance", parts.relevance),
-        ("diversity", parts.diversity),
-        ("recency", parts.recency),
-        ("consolidation", parts.consolidation),
-        ("conceptual", parts.conceptual),
-        ("boost", parts.boost),
-    ];
-    let parts: Vec<String> =
-        parts.iter().map(|(name, value)| format!("  {name:<14} {value:.3}")).collect();
-    let evidence = &candidate.evidence;
-    format!(
-        "{} {}\n{} ({}): {}\nscore {:.3}\n{}\n{} by {} on {}, {}, {}, {}",
-        candidate.id,
-        one_line(&candidate.claim, CLAIM_COLUMNS),
-        candidate.decision.as_str(),
-        candidate.memory_id,
-        candidate.reason,
-        candidate.score,
-        parts.join("\n"),
-        count(evidence.recalls as usize, "recall"),
-        count(evidence.prompts as usize, "prompt"),
-        count(evidence.days as usize, "day"),
-        count(evidence.statements as usize, "statement"),
-        count(evidence.confirmations as usize, "confirmation"),
-        count(evidence.uses as usize, "use")
-    )
 }
 
 fn log_text(page: &Page<Dream>, now: Timestamp) -> String {
@@ -272,6 +275,11 @@ fn log_text(page: &Page<Dream>, now: Timestamp) -> String {
 }
 
 fn dream_line(dream: &Dream, now: Timestamp) -> String {
+    if dream.outcome == DreamOutcome::Missed {
+        let night = dream.period.unwrap_or(dream.started_at).minute_text();
+        let noticed = ago(dream.started_at, now);
+        return format!("{}  Missed    the dream of {night} UTC  noticed {noticed}", dream.id);
+    }
     let counts = &dream.counts;
     let applied = match (dream.undone_at, dream.apply) {
         (Some(_), _) => "undone",
@@ -279,7 +287,7 @@ fn dream_line(dream: &Dream, now: Timestamp) -> String {
         (None, false) => "dry run",
     };
     format!(
-        "{}  {:<9} {:<7} {}  {} promoted, {} superseded, {} retired, {} waiting",
+        "{}  {:<9} {:<7} {}  {} promoted, {} superseded, {} retired, {} waiting{}",
         dream.id,
         outcome_words(dream.outcome),
         applied,
@@ -287,8 +295,16 @@ fn dream_line(dream: &Dream, now: Timestamp) -> String {
         counts.promoted,
         counts.superseded,
         counts.retired,
-        counts.waiting
+        counts.waiting,
+        lines_text(counts)
     )
+}
+
+/// Lines that came into notes and left them, at the end of a line.
+fn lines_text(counts: &DreamCounts) -> String {
+    let told = [(counts.lines_added, "added"), (counts.lines_removed, "removed")];
+    let told = told.iter().filter(|(number, _)| *number > 0);
+    told.map(|(number, word)| format!(", {} {word}", count(*number, "line"))).collect()
 }
 
 fn undone_text(undone: &UndoneDream) -> String {

@@ -50,7 +50,7 @@ on_both_backends! {
         assert_eq!(status["digest"]["id"], dry["dream"]["id"], "{status}");
         assert_eq!((&status["messages"], &status["memories"]["active"]), (&value!(4), &value!(1)), "{status}");
         let shown = run(space, &["status"]).out;
-        for part in ["2 sessions, 4 messages", "Believed: 1 memory", "Nothing was changed: a dry run.", "; would make 1 change.", "Would keep: “"] {
+        for part in ["2 sessions, 4 messages", "Believed: 1 memory", "Nothing was changed: a dry run.", "; would make 1 change.", "Would keep “"] {
             assert!(shown.contains(part), "{part}: {shown}");
         }
         json(space, &["dream"]);
@@ -67,7 +67,16 @@ on_both_backends! {
         let promoted = json(space, &["dream", "candidates", "--decision", "promoted"]);
         let candidate = promoted["items"][0]["id"].as_str().unwrap();
         let explained = run(space, &["dream", "explain", candidate]).out;
-        assert!(explained.contains("3 recalls by 3 prompts on 3 days"), "{explained}");
+        for part in [
+            "3 recalls by 3 prompts on 3 days", "promoted 2", "preset core: score at least 0.75, 3 recalls by 2 prompts",
+            "weight 0.24", "MEMORY.md: ", " asked: Is Ana allergic to peanuts?", " said: I'm allergic to peanuts",
+        ] {
+            assert!(explained.contains(part), "{part}: {explained}");
+        }
+        assert_eq!(run(space, &["dream", "explain", "allergic", "peanuts"]).out, explained);
+        // Another night: what holds still is counted, and not listed.
+        let again = run(space, &["dream"]).out;
+        assert!(again.contains("1 earlier promotion still holds.") && !again.contains("cnd_"), "{again}");
         assert!(run(space, &["dream", "show", &dream[..10]]).out.contains("peanuts"));
         assert_eq!(json(space, &["dream", "replay", dream])["same"], true);
         let undone = json(space, &["dream", "undo", dream]);

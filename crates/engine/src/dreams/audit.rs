@@ -1,12 +1,13 @@
-//! Audits what dreams store: candidates whose memory is gone, too many of them, leases of dead processes and
-//! notes over their budget. Repairs are idempotent, and run before each dream.
+//! Audits what dreams store: rows that cannot be read, candidates and decisions that point to nothing, too many
+//! candidates, leases of dead processes, notes over their budget and mounted files that were changed. Repairs are
+//! idempotent; all but the search for rows that cannot be read run before each dream.
 
 use super::ledger::is_held;
 use crate::Oneiro;
 use crate::notes::{dream_notes, note_chars};
 use oneiro_model::{DreamId, Result, Timestamp};
 use oneiro_store::dreams::DreamLease;
-use oneiro_store::{Tx, dream_candidates, dreams};
+use oneiro_store::{Tx, dream_candidates, dreams, mounts, notes};
 use serde::Serialize;
 
 /// Candidates that are kept, at most.
@@ -37,10 +38,19 @@ pub struct DreamIssue {
 
 /// The issues of a space.
 pub(crate) fn audit(oneiro: &Oneiro, tx: &Tx<'_>, now: Timestamp) -> Result<Vec<DreamIssue>> {
-    let mut issues = Vec::new();
+    let mut issues = unreadable_rows(tx)?;
+    if !issues.is_empty() {
+        // What cannot be read cannot be checked further.
+        return Ok(issues);
+    }
     let mut add = |code, message: String, fixable| {
         issues.push(DreamIssue { code, severity: Severity::Warning, message, fixable });
     };
+    let lost = dreams::count_lost_decisions(tx)?;
+    if lost > 0 {
+        let message = format!("{lost} decisions belong to no dream or to no candidate");
+        add("dream-decision-dangling", message, true);
+    }
     for id in dream_candidates::dangling(tx)? {
         add("dream-candidate-dangling", format!("the memory of {id} is removed"), true);
     }
@@ -62,7 +72,59 @@ pub(crate) fn audit(oneiro: &Oneiro, tx: &Tx<'_>, now: Timestamp) -> Result<Vec<
             add("note-over-budget", message, false);
         }
     }
+    for (place, count) in drifted(tx)? {
+        let message = format!(
+            "{count} notes and their files in {place} differ; `oneiro note mounts` syncs them"
+        );
+        add("mirror-drift", message, false);
+    }
     Ok(issues)
+}
+
+/// Mounted folders with the number of notes that were changed since they and their files were the same.
+fn drifted(tx: &Tx<'_>) -> Result<Vec<(String, usize)>> {
+    let mut found = Vec::new();
+    for mount in mounts::all(tx)? {
+        let mut count = 0;
+        for file in mounts::files(tx, &mount.id)?.iter().filter(|file| !file.is_erased) {
+            let note = notes::get(tx, &file.name)?.map(|note| note.hash);
+            count += usize::from(file.pending.is_some() || note != file.base_hash);
+        }
+        if count > 0 {
+            found.push((mount.path.clone(), count));
+        }
+    }
+    Ok(found)
+}
+
+/// Rows that cannot be read, which stop every dream.
+fn unreadable_rows(tx: &Tx<'_>) -> Result<Vec<DreamIssue>> {
+    let issue = |code, id: &str, problem: &str| DreamIssue {
+        code,
+        severity: Severity::Error,
+        message: format!("{id}: {problem}"),
+        fixable: true,
+    };
+    let rows = dreams::unreadable(tx)?;
+    let mut issues: Vec<DreamIssue> =
+        rows.iter().map(|(id, problem)| issue("dream-row-invalid", id, problem)).collect();
+    let rows = dream_candidates::unreadable(tx)?;
+    issues.extend(rows.iter().map(|(id, it)| issue("dream-candidate-invalid", id, it)));
+    Ok(issues)
+}
+
+/// Removes rows that cannot be read. A candidate is found again as long as its memory speaks for it.
+fn remove_unreadable(tx: &Tx<'_>) -> Result<Vec<String>> {
+    let mut done = Vec::new();
+    for (id, _) in dreams::unreadable(tx)? {
+        dreams::remove_unreadable(tx, &id)?;
+        done.push(format!("removed the dream {id}, which could not be read"));
+    }
+    for (id, _) in dream_candidates::unreadable(tx)? {
+        dream_candidates::remove_unreadable(tx, &id)?;
+        done.push(format!("removed the candidate {id}, which could not be read"));
+    }
+    Ok(done)
 }
 
 fn stale_leases(tx: &Tx<'_>, now: Timestamp) -> Result<Vec<(DreamId, DreamLease)>> {
@@ -73,9 +135,19 @@ fn stale_leases(tx: &Tx<'_>, now: Timestamp) -> Result<Vec<(DreamId, DreamLease)
 impl Oneiro {
     /// Repairs what dreams store; returns what it did.
     pub fn repair_dreams(&self) -> Result<Vec<String>> {
+        let is_readable = self.store.read(|tx| Ok(unreadable_rows(tx)?.is_empty()))?;
+        let mut done =
+            if is_readable { Vec::new() } else { self.store.write(remove_unreadable)? };
+        done.extend(self.repair_before_dream()?);
+        Ok(done)
+    }
+
+    /// The repairs that cost little.
+    pub(super) fn repair_before_dream(&self) -> Result<Vec<String>> {
         let now = self.now();
         let is_needed = self.store.read(|tx| {
             Ok(!dream_candidates::dangling(tx)?.is_empty()
+                || dreams::count_lost_decisions(tx)? > 0
                 || dream_candidates::count(tx)? > CANDIDATES_MAX
                 || !stale_leases(tx, now)?.is_empty())
         })?;
@@ -87,6 +159,10 @@ impl Oneiro {
             let removed = dream_candidates::remove_dangling(tx)?;
             if removed > 0 {
                 done.push(format!("removed {removed} candidates whose memory is removed"));
+            }
+            let removed = dreams::remove_lost_decisions(tx)?;
+            if removed > 0 {
+                done.push(format!("removed {removed} decisions that belonged to nothing"));
             }
             let over = dream_candidates::count(tx)? - CANDIDATES_MAX;
             if over > 0 {

@@ -2,7 +2,9 @@
 //! that it quotes, by which it is found again, and erased with any of them.
 
 use super::decide::{DISPLACED, HOLDS_STILL, LEAVES_LATER, NO_ROOM, UPDATED_LATER};
-use oneiro_model::{Dream, DreamDecision, DreamFindingKind, DreamGate, DreamVerdict, MemoryId};
+use oneiro_model::{
+    Dream, DreamDecision, DreamEvidence, DreamFindingKind, DreamGate, DreamVerdict, MemoryId,
+};
 use oneiro_store::dreams::StoredDecision;
 
 /// How the entries of the diary begin.
@@ -82,15 +84,29 @@ impl DiaryEvent {
         let (applied, dry) = match self {
             DiaryEvent::Kept => ("Kept", "Would keep"),
             DiaryEvent::Updated => ("Updated", "Would update"),
-            DiaryEvent::Removed => ("Removed", "Would remove"),
-            DiaryEvent::RemovedLater => ("To be removed", "To be removed"),
-            DiaryEvent::Believed => ("Believed", "Would believe"),
+            DiaryEvent::Removed => ("Took out", "Would take out"),
+            DiaryEvent::RemovedLater => ("Will take out", "Would take out later"),
+            DiaryEvent::Believed => ("Now believes", "Would believe"),
             DiaryEvent::Merged => ("Merged", "Would merge"),
-            DiaryEvent::Ended => ("No longer current", "No longer current"),
+            DiaryEvent::Ended => ("Let go of", "Would let go of"),
             DiaryEvent::LeftOut => ("Left out", "Would leave out"),
         };
         if is_applied { applied } else { dry }
     }
+
+    /// What happened to the line of a claim, which is told with the name of its note.
+    fn place(self) -> Option<&'static str> {
+        match self {
+            DiaryEvent::Kept | DiaryEvent::Updated => Some("in"),
+            DiaryEvent::Removed | DiaryEvent::RemovedLater => Some("of"),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a dream has something to tell.
+fn has_news(decisions: &[StoredDecision]) -> bool {
+    decisions.iter().any(|stored| DiaryEvent::of(stored).is_some())
 }
 
 /// The entry of a dream.
@@ -98,16 +114,19 @@ pub(super) fn entry(dream: &Dream, decisions: &[StoredDecision]) -> String {
     let mut text = format!("{HEADING}{} · {}\n\n", dream.started_at.minute_text(), dream.id);
     let told: Vec<(DiaryEvent, &StoredDecision)> =
         decisions.iter().filter_map(|stored| Some((DiaryEvent::of(stored)?, stored))).collect();
-    let changes = count_noun(told.iter().filter(|(event, _)| event.is_change()).count(), "change");
+    let changes = told.iter().filter(|(event, _)| event.is_change()).count();
     let claims = count_noun(dream.counts.candidates, "claim");
-    let verb = if dream.apply { "" } else { "would make " };
-    text.push_str(&format!("Looked at {claims}; {verb}{changes}.\n"));
+    let done = match (dream.apply, changes) {
+        (_, 0) => "nothing to change".to_owned(),
+        (true, _) => format!("made {}", count_noun(changes, "change")),
+        (false, _) => format!("would make {}", count_noun(changes, "change")),
+    };
+    text.push_str(&format!("Went over {claims}; {done}.\n"));
     if !told.is_empty() {
         text.push('\n');
     }
     for (event, stored) in told {
-        let sentence = sentence(event.label(dream.apply), &stored.decision, decisions);
-        text.push_str(&format!("- {sentence}\n"));
+        text.push_str(&format!("- {}\n", sentence((event, dream.apply), stored, decisions)));
     }
     let stale = dream.findings.iter().filter(|it| it.kind == DreamFindingKind::Stale).count();
     let contradictions =
@@ -135,11 +154,47 @@ fn count_noun(count: usize, one: &str) -> String {
     }
 }
 
-fn sentence(label: &str, decision: &DreamDecision, all: &[StoredDecision]) -> String {
+/// What happened to a claim, where and why, with whom it is about and its id.
+fn sentence(
+    (event, is_applied): (DiaryEvent, bool),
+    stored: &StoredDecision,
+    all: &[StoredDecision],
+) -> String {
+    let decision = &stored.decision;
     let about = decision.subject.as_deref().or(decision.project.as_deref());
     let about = about.map(|about| format!("{about}, ")).unwrap_or_default();
     let (claim, id) = (quoted(&decision.claim), &decision.memory_id);
-    format!("{label}: {claim} ({about}{id}): {}.", with_statements(decision, all))
+    let note = event.place().zip(stored.note.as_ref());
+    let place = note.map(|(word, note)| format!(" {word} {note}")).unwrap_or_default();
+    let label = event.label(is_applied);
+    format!("{label} {claim}{place}: {} ({about}{id}).", why(event, decision, all))
+}
+
+/// The reason of a decision as the diary tells it.
+fn why(event: DiaryEvent, decision: &DreamDecision, all: &[StoredDecision]) -> String {
+    let is_earned = decision.reason.starts_with(|letter: char| letter.is_ascii_digit());
+    if is_earned && matches!(event, DiaryEvent::Kept | DiaryEvent::Believed) {
+        return came_up(&decision.evidence);
+    }
+    if event == DiaryEvent::Updated && decision.holds_still() {
+        return "it is said in other words now".to_owned();
+    }
+    with_statements(decision, all)
+}
+
+/// How often a claim came up, in words.
+fn came_up(evidence: &DreamEvidence) -> String {
+    let times = |count: u32| match count {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        count => format!("{count} times"),
+    };
+    let days = count_noun(evidence.days as usize, "day");
+    let ways = match evidence.prompts {
+        0 | 1 => String::new(),
+        prompts => format!(", in {prompts} different ways"),
+    };
+    format!("it came up {}{ways}, on {days}", times(evidence.recalls))
 }
 
 /// A statement in quotes on one line, because erasures remove lines.
@@ -165,8 +220,17 @@ pub(super) fn with_statements(decision: &DreamDecision, all: &[StoredDecision]) 
     }
 }
 
+/// The diary after a dream; `None` if the dream has nothing to tell.
+pub(super) fn text_after(
+    diary: &str,
+    dream: &Dream,
+    decisions: &[StoredDecision],
+) -> Option<String> {
+    has_news(decisions).then(|| with_entry(diary, &entry(dream, decisions)))
+}
+
 /// The diary with one more entry. Of a diary that is too long, the oldest entries are left out.
-pub(super) fn with_entry(diary: &str, entry: &str) -> String {
+fn with_entry(diary: &str, entry: &str) -> String {
     let old = if diary.trim().is_empty() { TITLE } else { diary };
     let mut text = format!("{}\n\n{entry}", old.trim_end());
     while text.len() > DIARY_BYTES_MAX {
@@ -181,6 +245,20 @@ pub(super) fn with_entry(diary: &str, entry: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_holds_still_is_called_the_same_everywhere() {
+        assert_eq!(HOLDS_STILL, oneiro_model::HOLDS_STILL);
+    }
+
+    #[test]
+    fn how_often_a_claim_came_up_is_told_in_words() {
+        let told = |recalls, prompts, days| {
+            came_up(&DreamEvidence { recalls, prompts, days, ..DreamEvidence::default() })
+        };
+        assert_eq!(told(3, 2, 2), "it came up 3 times, in 2 different ways, on 2 days");
+        assert_eq!(told(1, 1, 1), "it came up once, on 1 day");
+    }
 
     #[test]
     fn a_long_diary_loses_its_oldest_entries() {

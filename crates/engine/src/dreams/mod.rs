@@ -5,6 +5,7 @@ mod audit;
 mod decide;
 mod diary;
 mod evidence;
+mod explain;
 mod gates;
 mod gather;
 mod ledger;
@@ -31,11 +32,10 @@ use crate::settings::{DREAM_APPLY, SettingKind, Settings};
 use crate::views::Dreams;
 use oneiro_model::contract::Request;
 use oneiro_model::{
-    CandidateId, Cursor, Dream, DreamCandidate, DreamMode, DreamStatus, DreamThresholds,
-    DreamWeights, Error, ListCandidates, MemoryId, Page, PageOf, Remedy, Result, SCORE_STEPS,
-    ScheduleDreams,
+    Cursor, Dream, DreamCandidate, DreamDetail, DreamId, DreamMode, DreamStatus, DreamThresholds,
+    DreamWeights, Error, ListCandidates, Page, PageOf, Result, SCORE_STEPS, ScheduleDreams,
 };
-use oneiro_store::{Tx, dream_candidates, dreams};
+use oneiro_store::{dream_candidates, dreams};
 use serde_json::{Value, json};
 
 impl Dreams<'_> {
@@ -62,9 +62,11 @@ impl Dreams<'_> {
         Ok(Page { items: found.into_iter().map(|stored| stored.candidate).collect(), next })
     }
 
-    /// The candidate with this id or unambiguous id prefix, or of this memory.
-    pub fn explain(&self, id: &str) -> Result<DreamCandidate> {
-        self.oneiro.store.read(|tx| find_candidate(tx, id))
+    /// The last dream, if it was a dry run that would change something: it waits for somebody to apply it.
+    pub fn digest(&self) -> Result<Option<DreamDetail>> {
+        let last = self.oneiro.store.read(dreams::last_run)?;
+        let waits = last.filter(Dream::is_dry_with_changes);
+        waits.map(|dream| self.show(dream.id.as_str())).transpose()
     }
 
     /// Whether the space dreams, when next, and what was last.
@@ -85,6 +87,19 @@ impl Dreams<'_> {
                 last: dreams::last_run(tx)?,
                 candidates: dream_candidates::counts(tx)?,
             })
+        })
+    }
+
+    /// Removes dreams from the ledger, for a demonstration that is taken out with all that they changed. Nothing
+    /// is undone.
+    pub fn remove_rows(&self, ids: &[DreamId]) -> Result<usize> {
+        let ids = ids.to_vec();
+        self.oneiro.store.write(move |tx| {
+            let mut removed = 0;
+            for id in &ids {
+                removed += usize::from(dreams::remove(tx, id)?);
+            }
+            Ok(removed)
         })
     }
 
@@ -112,26 +127,6 @@ impl Dreams<'_> {
 
 /// The longest half-life, a century; a longer one is a mistake.
 const HALF_LIFE_MAX_DAYS: f64 = 36_525.0;
-
-fn find_candidate(tx: &Tx<'_>, id: &str) -> Result<DreamCandidate> {
-    let none = || {
-        Error::not_found(format!("there is no dream candidate {id:?}"))
-            .remedy(Remedy::ListDreamCandidates)
-    };
-    if let Ok(memory) = MemoryId::parse(id) {
-        let found = dream_candidates::of_memory(tx, &memory)?;
-        return found.map(|stored| stored.candidate).ok_or_else(none);
-    }
-    let is_prefix = id.len() > CandidateId::PREFIX.len() && id.starts_with(CandidateId::PREFIX);
-    let found = if is_prefix { dream_candidates::by_id_prefix(tx, id)? } else { Vec::new() };
-    let mut found = found.into_iter().map(|stored| stored.candidate);
-    match (found.next(), found.next()) {
-        (Some(one), other) if other.is_none() || one.id.as_str() == id => Ok(one),
-        (Some(_), _) => Err(Error::conflict(format!("several candidate ids begin with {id:?}"))
-            .remedy("give more of the id")),
-        (None, _) => Err(none()),
-    }
-}
 
 impl Settings {
     /// The schedule: what the settings say, or that of the mode.

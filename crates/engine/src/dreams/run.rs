@@ -123,7 +123,7 @@ impl Oneiro {
         let actor = self.store.actor();
         let dreamer = Actor { kind: ActorKind::Dream, ..(*actor).clone() };
         let dreamer = self.acting_as(dreamer);
-        dreamer.repair_dreams()?;
+        dreamer.repair_before_dream()?;
         // What sessions still owe belongs to this night.
         dreamer.learning().extract(&ExtractRequest::default())?;
         let mut last = None;

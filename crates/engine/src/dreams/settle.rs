@@ -401,13 +401,15 @@ impl Prepared {
     }
 
     fn write_diary(&self, edit: &Edit<'_, '_>) -> Result<()> {
+        // A night without news has its row in the ledger, and nothing to tell.
         let name = NoteName::parse(NoteName::DIARY)?;
         let news = self.all().filter(|(claim, one)| Prepared::is_recorded(claim, one));
         let news: Vec<StoredDecision> =
             news.map(|(claim, one)| Prepared::stored_decision(claim, one)).collect();
         let old = notes::get(edit.tx, &name)?.map(|note| note.text).unwrap_or_default();
-        let text = diary::with_entry(&old, &diary::entry(&self.dream, &news));
-        write_by_dream(edit, (&self.dream.id, &self.message()), &name, &text)
+        let by = (&self.dream.id, self.message());
+        let text = diary::text_after(&old, &self.dream, &news);
+        text.map_or(Ok(()), |text| write_by_dream(edit, (by.0, &by.1), &name, &text))
     }
 }
 

@@ -184,7 +184,9 @@ fn undo_one(edit: &Edit<'_, '_>, operation: Operation) -> Result<Option<Operatio
             Some(undo) => undo,
             None => return Ok(None),
         },
-        SubjectKind::Session => return Err(Error::internal("sessions have no operations")),
+        SubjectKind::Session | SubjectKind::Dream => {
+            return Err(Error::internal("sessions and dreams have no operations"));
+        }
     };
     refuse_restored(edit, &undo)?;
     operations::set_undone_by(edit.tx, &operation.id, Some(&undo.id))?;

@@ -233,7 +233,7 @@ impl<'t, 'c> RecordImport<'t, 'c> {
             SubjectKind::State => self.states.notes(id),
             SubjectKind::Distrust => self.distrusts.notes(id),
             SubjectKind::Note => self.notes.notes(id),
-            SubjectKind::Session => None,
+            SubjectKind::Session | SubjectKind::Dream => None,
         };
         notes.map(change)
     }

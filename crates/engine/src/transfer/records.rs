@@ -268,7 +268,7 @@ fn check_operation(operation: &Operation, now: Timestamp) -> Result<()> {
     let kind = operation.subject.kind;
     let verb = operation.kind.strip_prefix(kind.as_str()).and_then(|it| it.strip_prefix('.'));
     let is_known = verb.is_some_and(|verb| OperationVerb::parse(verb).is_ok());
-    if kind == SubjectKind::Session || !is_known {
+    if matches!(kind, SubjectKind::Session | SubjectKind::Dream) || !is_known {
         return Err(Error::field("kind", format!("{:?} is not known", operation.kind)));
     }
     check_text("subject", &operation.subject.id, oneiro_model::SessionId::MAX_CHARS)?;

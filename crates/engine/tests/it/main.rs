@@ -40,6 +40,7 @@ mod counters;
 mod differential;
 mod dreams;
 mod dreams_faults;
+mod dreams_surfaces;
 mod earlier_stores;
 mod echo;
 mod erase;

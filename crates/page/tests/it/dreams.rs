@@ -1,6 +1,7 @@
 //! Dreams: the calendar, what a dream decided and why, and which forms it offers.
 
 use crate::states::dreams::{list, no_dreams, one};
+use crate::states::{empty_overview, rich_overview};
 use oneiro_page::{dream, dreams};
 
 #[test]
@@ -11,6 +12,23 @@ fn the_calendar_links_each_night_to_its_dream_and_counts_its_lines() {
     assert!(html.contains("<span class=\"added\">+2</span>"), "{html}");
     assert!(html.contains("data-outcome=\"missed\""));
     assert!(dreams::page(&no_dreams()).contains("does not dream by itself"));
+}
+
+#[test]
+fn what_a_dry_run_would_change_is_on_the_overview_and_the_list_with_a_button() {
+    let pages = [dreams::page(&list("asleep")), oneiro_page::overview::page(&rich_overview())];
+    for html in pages {
+        assert!(html.contains("The last dream would change"), "{html}");
+        assert_eq!(html.matches("Apply: dream now").count(), 1, "{html}");
+    }
+    let without = [dreams::page(&no_dreams()), oneiro_page::overview::page(&empty_overview())];
+    assert!(without.iter().all(|html| !html.contains("Apply: dream now")));
+}
+
+#[test]
+fn a_missed_dream_says_which_night_was_missed() {
+    let html = dreams::page(&list("asleep"));
+    assert_eq!(html.matches("the dream of ").count(), 1, "{html}");
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use crate::call::{Answer, Call};
 use oneiro::{
-    Dream, DreamCandidate, DreamDetail, DreamRequest, DreamRun, DreamStatus, ListCandidates, Page,
-    PageOf, ReplayedDream, Result, ScheduleDreams, UndoDream, UndoneDream,
+    Dream, DreamCandidate, DreamDetail, DreamRequest, DreamRun, DreamStatus, ExplainedCandidate,
+    ListCandidates, Page, PageOf, ReplayedDream, Result, ScheduleDreams, UndoDream, UndoneDream,
 };
 
 pub(super) fn run(call: &Call, request: DreamRequest) -> Result<Answer<DreamRun>> {
@@ -33,7 +33,7 @@ pub(super) fn candidates(
     Answer::ok(call.oneiro()?.dreams().candidates(&request)?)
 }
 
-pub(super) fn candidate(call: &Call) -> Result<Answer<DreamCandidate>> {
+pub(super) fn candidate(call: &Call) -> Result<Answer<ExplainedCandidate>> {
     Answer::ok(call.oneiro()?.dreams().explain(call.part("id")?)?)
 }
 

@@ -20,6 +20,7 @@ pub(super) fn list(request: &ViewRequest) -> Result<String> {
     let view = DreamsView {
         frame: request.frame.clone(),
         status: dreams.status()?,
+        digest: dreams.digest()?,
         dreams: dreams.list(&wanted)?,
     };
     Ok(request.render(&view, oneiro_page::dreams::page, oneiro_page::dreams::fragment))

@@ -33,6 +33,7 @@ pub(super) fn overview(request: &ViewRequest) -> Result<String> {
         frame: request.frame.clone(),
         stats: oneiro.stats()?,
         beliefs: super::memories::beliefs(oneiro)?,
+        digest: oneiro.dreams().digest()?,
         packs: super::packs::stats(oneiro)?,
         days: days.collect(),
         minutes: minutes.collect(),

@@ -96,6 +96,7 @@ pub fn list(text: &str) -> DreamsView {
             last: nights.first().cloned(),
             candidates: vec![VerdictCount { decision: DreamVerdict::Waiting, count: 7 }],
         },
+        digest: Some(one(2, text, 3).detail),
         dreams: Page { items: nights, next: Some(Cursor { order: 1, key: 1 }) },
     }
 }
@@ -109,7 +110,7 @@ pub fn no_dreams() -> DreamsView {
         candidates: vec![],
         ..full.status
     };
-    DreamsView { status, dreams: Page { items: vec![], next: None }, ..full }
+    DreamsView { status, digest: None, dreams: Page { items: vec![], next: None }, ..full }
 }
 
 pub fn one(days: u8, text: &str, candidates: usize) -> DreamView {

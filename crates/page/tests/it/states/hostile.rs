@@ -128,6 +128,7 @@ pub fn all() -> Vec<(&'static str, String)> {
         frame: evil_frame,
         stats,
         beliefs: super::beliefs::beliefs(),
+        digest: Some(super::dreams::one(2, EVIL, 3).detail),
         packs: super::packs::stats(EVIL),
         days,
         minutes: vec![],
