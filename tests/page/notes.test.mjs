@@ -43,13 +43,13 @@ test("the list shows how full notes are, and leads to the notes of the demo", as
     await page.waitForURL(/\/notes$/);
     assert.equal(await page.locator("nav a[aria-current=page]").textContent(), "Notes");
     const names = await page.locator(".rows a.name").allTextContents();
-    assert.deepEqual(names.slice(0, 2), ["MEMORY.md", "USER.md"]);
-    assert.match(names[2], /^memory\/\d{4}-\d\d-\d\d\.md$/);
+    assert.deepEqual(names.slice(0, 3), ["DREAMS.md", "MEMORY.md", "USER.md"]);
+    assert.match(names[3], /^memory\/\d{4}-\d\d-\d\d\.md$/);
     assert.match(await page.locator(".rows .gauge").first().textContent(), /% full: \d+ of 2,200 characters/);
     assert.equal(await page.locator(".rows meter").count(), 2, "only notes with a budget have a gauge");
     assert.ok((await revisionCount(page)) >= 5, "the latest changes are listed");
     await picture(page, "notes");
-    await page.getByRole("link", { name: names[2] }).first().click();
+    await page.getByRole("link", { name: names[3] }).first().click();
     await page.waitForURL(/\/notes\/memory%2F/);
     assert.match(await page.locator(".rendered").textContent(), /Tiler came/);
   });

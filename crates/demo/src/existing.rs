@@ -2,7 +2,7 @@
 
 use crate::fill::every_id;
 use crate::stage::DEMO_KEY;
-use crate::{memories, notes};
+use crate::{memories, nights, notes};
 use oneiro::{EraseTarget, ErrorKind, Oneiro, Result, Session, SessionId, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
@@ -27,6 +27,8 @@ pub struct Removed {
     pub memories: usize,
     /// Notes that nobody else changed.
     pub notes: usize,
+    /// Dreams.
+    pub dreams: usize,
 }
 
 /// Counts the sessions of a space.
@@ -36,22 +38,28 @@ pub fn count_sessions(oneiro: &Oneiro) -> Result<SessionCounts> {
     Ok(SessionCounts { demo, others: all.saturating_sub(demo) })
 }
 
-/// Deletes the sessions of the demonstration and erases its memories and notes, and no others. Branches
+/// Deletes the sessions of the demonstration and erases its memories, notes and dreams, and no others. Branches
 /// that somebody made of them, and notes that somebody changed, are kept.
 pub fn remove(oneiro: &Oneiro) -> Result<Removed> {
     let mut removed = Removed::default();
+    let sessions = existing_sessions(oneiro)?;
+    let dreams = match sessions.iter().find_map(generated_for) {
+        Some((now, _)) => nights::existing(oneiro, now)?,
+        None => Vec::new(),
+    };
     let memories = memories::existing(oneiro)?.into_iter().map(|one| EraseTarget::Memory(one.id));
     let memories: Vec<_> = memories.collect();
     if !memories.is_empty() {
         oneiro.acting_as(memories::person()).erase_all(&memories)?;
         removed.memories = memories.len();
     }
-    let notes = notes::existing(oneiro)?;
+    let notes = notes::existing(oneiro, &dreams)?;
     if !notes.is_empty() {
         oneiro.acting_as(memories::person()).erase_all(&notes)?;
         removed.notes = notes.len();
     }
-    for session in existing_sessions(oneiro)? {
+    removed.dreams = oneiro.dreams().remove_rows(&dreams)?;
+    for session in sessions {
         match oneiro.sessions().delete(&session.id) {
             Ok(deleted) => {
                 removed.sessions += deleted.sessions.len();

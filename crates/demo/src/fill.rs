@@ -49,6 +49,8 @@ pub struct Filled {
     pub all_messages: usize,
     /// New memories.
     pub memories: usize,
+    /// Nights that were dreamt now.
+    pub dreams: usize,
 }
 
 /// Fills a space. A repeated fill changes nothing; missing parts are added.
@@ -70,6 +72,7 @@ pub fn fill(
         all_sessions: staged.len(),
         all_messages: staged.iter().map(|session| session.messages.len()).sum(),
         memories: 0,
+        dreams: 0,
     };
     if !new.is_empty() {
         write(oneiro, &new, &mut filled, progress)?;
@@ -81,7 +84,7 @@ pub fn fill(
         filled.messages += complete(oneiro, session, is_orphan)?;
     }
     summarise(oneiro, &staged)?;
-    filled.memories = memories::remember(oneiro, &staged, now, seed)?;
+    (filled.memories, filled.dreams) = memories::remember(oneiro, &staged, now, seed)?;
     Ok(filled)
 }
 

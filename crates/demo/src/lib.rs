@@ -1,5 +1,5 @@
-//! The demonstration: a seeded month of conversations, what is remembered of them, and notes, written
-//! into a space through the engine.
+//! The demonstration: a seeded month of conversations, what is remembered of them, notes, and a
+//! dream each night, written into a space through the engine.
 
 mod bulk_text;
 mod calendar;
@@ -7,6 +7,7 @@ mod claims;
 mod existing;
 mod fill;
 mod memories;
+mod nights;
 mod notes;
 mod prompts;
 mod routine;

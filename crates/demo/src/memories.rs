@@ -2,6 +2,7 @@
 //! proposed, decided, contradicted, replaced or undone as the month goes on.
 
 use crate::claims::{By, CLAIMS, Claim, STEPS, Step, StepKind};
+use crate::nights::{self, Question};
 use crate::notes::{self, NoteStep};
 use crate::stage::Staged;
 use oneiro::{
@@ -27,23 +28,27 @@ enum Event {
     Claim(&'static Claim),
     Step(&'static Step),
     Note(&'static NoteStep),
+    Question(&'static Question),
+    Night,
 }
 
-/// Records the memories and notes, unless the space has the memories. Returns how many are new.
+/// Records the memories and notes, and dreams each night, unless the space has the memories. In a space with
+/// memories or notes of others it dreams nothing. Returns how many memories and dreams are new.
 pub(crate) fn remember(
     oneiro: &Oneiro,
     staged: &[Staged],
     now: Timestamp,
     seed: u64,
-) -> Result<usize> {
+) -> Result<(usize, usize)> {
     if !existing(oneiro)?.is_empty() {
-        return Ok(0);
+        return Ok((0, 0));
     }
+    let dreams = nights::is_space_free(oneiro)? && !notes::any_name_taken(oneiro, now)?;
     // The identity of a store is its own, whatever the seed.
     oneiro.operations().store_id()?;
     // What is recorded here is what was learnt from these conversations.
     oneiro.learning().skip()?;
-    Recorder { oneiro, staged, ids: seeded_ids(oneiro, seed)?, now }.record()
+    Recorder { oneiro, staged, ids: seeded_ids(oneiro, seed)?, now, dreams }.record()
 }
 
 /// The memories of the demonstration.
@@ -71,10 +76,12 @@ struct Recorder<'o> {
     staged: &'o [Staged],
     ids: Arc<dyn Ids>,
     now: Timestamp,
+    /// Whether the nights are dreamt.
+    dreams: bool,
 }
 
 impl<'o> Recorder<'o> {
-    fn record(&self) -> Result<usize> {
+    fn record(&self) -> Result<(usize, usize)> {
         let mut at: HashMap<&str, Timestamp> = HashMap::new();
         for claim in CLAIMS {
             at.insert(claim.name, time_of(claim, self.staged)?.plus(RECORDING_DELAY));
@@ -88,7 +95,7 @@ impl<'o> Recorder<'o> {
                 let at = at.copied().unwrap_or(self.now);
                 let after = match &event {
                     Event::Step(step) => Span::seconds(step.after * 60),
-                    Event::Claim(_) | Event::Note(_) => Span::seconds(0),
+                    _ => Span::seconds(0),
                 };
                 (at.plus(after).min(self.now), event)
             })
@@ -96,17 +103,28 @@ impl<'o> Recorder<'o> {
         if !notes::any_name_taken(self.oneiro, self.now)? {
             events.extend(notes::STEPS.iter().map(|step| (step.at(self.now), Event::Note(step))));
         }
+        if self.dreams {
+            let questions = nights::QUESTIONS.iter();
+            events.extend(questions.map(|one| (one.at(self.now), Event::Question(one))));
+            events.extend(nights::nights(self.now)?.into_iter().map(|at| (at, Event::Night)));
+        }
         // Equal times keep the order in which they are written.
         events.sort_by_key(|(at, _)| *at);
         let mut known = Known::default();
+        let mut dreams = 0;
         for (at, event) in events {
             match event {
                 Event::Claim(claim) => self.state(claim, at, &mut known)?,
                 Event::Step(step) => self.act(step, at, &mut known)?,
                 Event::Note(step) => step.apply(&self.at(at, step.actor()), self.now)?,
+                Event::Question(question) => question.ask(&self.at(at, person()))?,
+                Event::Night => {
+                    nights::dream(&self.at(at, person()))?;
+                    dreams += 1;
+                }
             }
         }
-        Ok(known.memories.len())
+        Ok((known.memories.len(), dreams))
     }
 
     fn state(&self, claim: &'static Claim, at: Timestamp, known: &mut Known) -> Result<()> {

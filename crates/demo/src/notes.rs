@@ -3,8 +3,8 @@
 
 use crate::memories::person;
 use oneiro::{
-    Actor, ActorKind, ActorSurface, EditAction, EditNote, EraseTarget, ListNotes, ListRevisions,
-    NoteEdit, NoteName, Oneiro, Result, Span, Timestamp, WriteNote,
+    Actor, ActorKind, ActorSurface, DreamId, EditAction, EditNote, EraseTarget, ListNotes,
+    ListRevisions, NoteEdit, NoteName, Oneiro, Result, Revision, Span, Timestamp, WriteNote,
 };
 
 /// Where the day of a dated note stands in its name.
@@ -27,9 +27,12 @@ enum Change {
     Add(&'static str),
     /// A part of an entry, and its new text.
     Replace(&'static str, &'static str),
-    /// Undoes the newest change of the note.
+    /// Undoes the newest change of the note that no dream made.
     Undo,
 }
+
+/// Maximum number of changes of one note by the demonstration.
+const REVISIONS_MAX: usize = 100;
 
 const DAY_MINUTES: i64 = 24 * 60;
 
@@ -160,8 +163,9 @@ impl NoteStep {
                 notes.edit(&name, edit(EditAction::Replace, text, Some(old))).map(|_| ())
             }
             Change::Undo => {
-                let last = ListRevisions { note: Some(name), limit: 1, ..ListRevisions::default() };
-                let last = notes.log(&last)?.items.pop();
+                let log = ListRevisions { note: Some(name), ..ListRevisions::default() };
+                let mut log = notes.log(&log)?.items.into_iter();
+                let last = log.find(|revision| revision.dream_id.is_none());
                 let id = last.map(|revision| revision.id.to_string()).unwrap_or_default();
                 notes.undo(&id, message).map(|_| ())
             }
@@ -181,15 +185,22 @@ pub(crate) fn any_name_taken(oneiro: &Oneiro, now: Timestamp) -> Result<bool> {
     Ok(false)
 }
 
-/// The notes that only the demonstration has changed, to erase.
-pub(crate) fn existing(oneiro: &Oneiro) -> Result<Vec<EraseTarget>> {
+/// The notes that only the demonstration and its dreams have changed, to erase.
+pub(crate) fn existing(oneiro: &Oneiro, dreams: &[DreamId]) -> Result<Vec<EraseTarget>> {
     let mut found = Vec::new();
     for note in oneiro.notes().list(&ListNotes::default())? {
-        let all = ListRevisions { note: Some(note.name.clone()), ..ListRevisions::default() };
+        let all = ListRevisions {
+            note: Some(note.name.clone()),
+            limit: REVISIONS_MAX,
+            ..ListRevisions::default()
+        };
         let page = oneiro.notes().log(&all)?;
-        let is_ours = |message: &str| STEPS.iter().any(|step| step.message == message);
+        let is_ours = |revision: &Revision| match &revision.dream_id {
+            Some(dream) => dreams.iter().any(|ours| ours.as_str() == dream),
+            None => STEPS.iter().any(|step| step.message == revision.message),
+        };
         // A note with more changes than the demonstration makes has others.
-        let all_ours = page.next.is_none() && page.items.iter().all(|it| is_ours(&it.message));
+        let all_ours = page.next.is_none() && page.items.iter().all(is_ours);
         if all_ours {
             found.push(EraseTarget::Note(note.name));
         }

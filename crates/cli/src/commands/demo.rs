@@ -11,8 +11,8 @@ use oneiro_demo::{DEMO_SPACE, EXAMPLE_QUESTIONS, Filled, Removed, Request};
 ///
 /// The month ends now and is Mira's: she renovates a flat, trains for a half marathon, maintains a
 /// crate, plans a journey and helps her mother, with several agents and in several languages. What is
-/// remembered of it waits for review, is believed, contradicted, superseded or undone. The default
-/// space is `demo`. Running it again restores what is missing and changes nothing else.
+/// remembered of it waits for review, is believed, contradicted, superseded or undone, and each night
+/// a dream keeps the best of it. The default space is `demo`. Running it again restores what is missing and changes nothing else.
 #[derive(Debug, Args)]
 pub struct DemoArgs {
     /// Delete the sample conversations and memories, and nothing else
@@ -125,7 +125,9 @@ fn describe(filled: &Filled, way: &Way) -> String {
         }
         (sessions, messages) if sessions == filled.all_sessions => {
             let memories = count(filled.memories, "memory");
-            format!("{} and {memories}, a month that ends now.", what(sessions, messages))
+            let nights = count(filled.dreams, "dream");
+            let what = what(sessions, messages);
+            format!("{what}, {memories} and {nights}, a month that ends now.")
         }
         (sessions, messages) => {
             let all = what(filled.all_sessions, filled.all_messages);
@@ -141,10 +143,11 @@ fn describe(filled: &Filled, way: &Way) -> String {
 fn describe_removed(removed: &Removed) -> String {
     let messages = usize::try_from(removed.messages).unwrap_or_default();
     format!(
-        "{} with {}, {} and {} removed",
+        "{} with {}, {}, {} and {} removed",
         count(removed.sessions, "session"),
         count(messages, "message"),
         count(removed.memories, "memory"),
         count(removed.notes, "note"),
+        count(removed.dreams, "dream"),
     )
 }

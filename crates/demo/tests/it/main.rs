@@ -13,6 +13,7 @@ mod condensed;
 mod content;
 mod fill;
 mod memories;
+mod nights;
 mod questions;
 mod remove;
 mod support;

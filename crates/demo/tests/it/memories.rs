@@ -92,7 +92,8 @@ on_both_backends! {
         assert_eq!(all(&filled(&other, NOW)), before, "ids and times too");
 
         let removed = remove(&oneiro).unwrap();
-        assert_eq!((removed.memories, removed.notes), (before.len(), 3));
+        assert_eq!((removed.memories, removed.notes, removed.dreams), (before.len(), 4, 30));
+        assert_eq!(oneiro.dreams().list(&oneiro::PageOf::default()).unwrap().items, []);
         assert_eq!(oneiro.notes().list(&ListNotes::default()).unwrap(), []);
         assert_eq!(all(&oneiro), []);
         assert_eq!(fill(&oneiro, NOW).memories, before.len());
@@ -103,7 +104,7 @@ on_both_backends! {
         let memory = NoteName::parse("MEMORY.md").unwrap();
         let names: Vec<String> = oneiro.notes().list(&ListNotes::default()).unwrap()
             .into_iter().map(|note| note.name.to_string()).collect();
-        assert_eq!(names, ["MEMORY.md", "USER.md", "memory/2026-11-12.md"]);
+        assert_eq!(names, ["DREAMS.md", "MEMORY.md", "USER.md", "memory/2026-11-12.md"]);
         let log = ListRevisions { note: Some(memory.clone()), ..ListRevisions::default() };
         let log = oneiro.notes().log(&log).unwrap().items;
         assert!(log.len() >= 6, "{log:?}");
@@ -128,7 +129,7 @@ on_both_backends! {
         };
         let edits = oneiro::EditNote { edits: vec![edit], style: None, message: None };
         oneiro.notes().edit(&memory, edits).unwrap();
-        assert_eq!(remove(&oneiro).unwrap().notes, 2);
+        assert_eq!(remove(&oneiro).unwrap().notes, 3);
         assert!(oneiro.notes().get(&memory).unwrap().content.contains("Mine."));
         fill(&oneiro, NOW);
         assert_eq!(oneiro.notes().list(&ListNotes::default()).unwrap().len(), 1);
