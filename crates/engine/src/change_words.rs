@@ -78,14 +78,19 @@ pub(crate) fn has_phrase(section: &'static str, text: &str) -> bool {
 /// Whether a sentence may tell a plan: not what was, and not what comes again.
 pub(crate) fn is_planned(sentence: &str) -> bool {
     let words = tokens(sentence);
-    let is_past = |word: &EchoToken| {
+    let is_past = |at: usize, word: &EchoToken| {
+        let before = at.checked_sub(1).and_then(|before| words.get(before));
+        // "The oven gets serviced" is no past.
+        let is_passive = before.is_some_and(|before| is_of("passive", &before.word));
         word.word.len() > PAST_LENGTH_MIN
             && word.word.ends_with("ed")
+            && !is_passive
             && !is_of("value changed", &word.word)
             && !is_of("changed", &word.word)
             && !is_of("planned", &word.word)
     };
-    places("no plan", &words).next().is_none() && !words.iter().any(is_past)
+    places("no plan", &words).next().is_none()
+        && !words.iter().enumerate().any(|(at, word)| is_past(at, word))
 }
 
 /// Whether a sentence says when something begins, and no end.
@@ -119,6 +124,8 @@ pub(crate) struct Statement {
     ended: Vec<String>,
     /// Names and numbers.
     pub(crate) values: Vec<String>,
+    /// How many of its topics are names.
+    names: usize,
     has_name: bool,
     has_number: bool,
     has_capitals: bool,
@@ -182,8 +189,10 @@ impl Statement {
         };
         let ended = ended(text, &words, &topics);
         let (mut terms, mut searched): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+        let mut names = 0;
         for topic in topics {
             if !terms.contains(&topic.term) {
+                names += usize::from(topic.is_value);
                 terms.push(topic.term);
                 searched.push(topic.norm);
             }
@@ -196,6 +205,7 @@ impl Statement {
             topics: terms,
             words: searched,
             ended,
+            names,
             has_name,
             has_number,
             has_capitals: text.contains(char::is_uppercase),
@@ -237,11 +247,13 @@ impl Statement {
         let shared = self.shared(older);
         let (own, theirs) = (self.topics.len(), older.topics.len());
         let is_half = shared > 0 && shared * 2 >= own;
+        // The name is the new value: "We have changed our supplier to Molina."
+        let is_half_but_names = shared > 0 && shared * 2 >= own - self.names;
         let is_several = shared >= SHARED_WORDS_MIN && shared * 2 >= own.min(theirs);
         let is_same_first = self.topics.first() == older.topics.first();
         let is_about = match self.change {
             Change::None => false,
-            Change::Certain => is_half || is_several,
+            Change::Certain => is_half_but_names || is_several,
             Change::Maybe => is_several || is_half && is_same_first,
         };
         is_about && self.has_value_like(older)
@@ -353,6 +365,8 @@ mod tests {
             ("We use MySQL for the shop.", "We migrated the shop to Postgres."),
             ("The staging server runs on port 8080.", "staging is on 8181 now"),
             ("I drive a Fiat.", "I sold the Fiat and bought a Mazda."),
+            ("We source our flour from Holli.", "We have changed our flour supplier to Molina."),
+            ("Orders come in by 18:00.", "I said orders by 18:00, but it's 16:00 from now on."),
             ("I prefer tea.", "I've gone off tea, coffee it is."),
             ("The budget is 5000 euros.", "budget got cut to 3000"),
             ("My manager is Hilde.", "Hilde left, Karl is my manager."),
@@ -380,6 +394,22 @@ mod tests {
         ] {
             assert!(!replaces(newer, older), "{newer}: {older}: {:?}", Statement::read(newer));
         }
+    }
+
+    #[test]
+    fn a_plan_is_ahead_and_comes_once() {
+        for sentence in ["The oven gets serviced on 25 June.", "Dinner with Ana is on Friday."] {
+            assert!(is_planned(sentence), "{sentence}");
+        }
+        for sentence in [
+            "We visited the museum on Friday.",
+            "My birthday is on 3 May.",
+            "Every Friday we swim.",
+        ] {
+            assert!(!is_planned(sentence), "{sentence}");
+        }
+        assert!(begins_on_date("From 1 November I work at Acme."));
+        assert!(!begins_on_date("I'm off from 3 May until 5 May."));
     }
 
     #[test]

@@ -58,6 +58,8 @@ struct Source {
     /// Whether a person said it, or it is a memory.
     is_stated: bool,
     session: Option<SessionId>,
+    /// The message that it is, or that the memory cites last, with its session.
+    said_in: Option<(SessionId, i64)>,
     project: Option<String>,
     text: String,
     sentences: Vec<(Range<usize>, Statement)>,
@@ -87,6 +89,7 @@ impl Source {
             speaker: Some(speaker.to_owned()),
             is_stated: hit.role == Role::User && !is_served_text(&hit.snippet),
             session: Some(hit.session_id.clone()),
+            said_in: Some((hit.session_id.clone(), hit.id.0)),
             project: hit.project.clone(),
             text: hit.snippet.clone(),
             sentences: Vec::new(),
@@ -109,6 +112,7 @@ impl Source {
                 speaker: Some(name.unwrap_or(Role::User.as_str()).to_owned()),
                 is_stated: true,
                 session: Some(session.clone()),
+                said_in: Some((session.clone(), row.seq)),
                 project: None,
                 text,
                 sentences: Vec::new(),
@@ -335,6 +339,10 @@ fn source_of_memory(tx: &Tx<'_>, hit: &oneiro_model::MemoryHit) -> Result<Option
     let found = memories::by_id_prefix(tx, hit.id.as_str())?.into_iter().next();
     let Some((_, memory)) = found else { return Ok(None) };
     let said = last_said(tx, &memory)?;
+    let cited = memory
+        .citations
+        .iter()
+        .filter_map(|citation| Some((citation.session_id.clone()?, citation.message_id?.0)));
     let source = Source {
         kind: PackKind::Memory,
         id: hit.id.to_string(),
@@ -343,6 +351,7 @@ fn source_of_memory(tx: &Tx<'_>, hit: &oneiro_model::MemoryHit) -> Result<Option
         speaker: hit.subject.clone(),
         is_stated: true,
         session: None,
+        said_in: cited.max_by_key(|(_, seq)| *seq),
         project: hit.project.clone(),
         text: hit.content.clone(),
         sentences: Vec::new(),
@@ -461,11 +470,10 @@ fn drop_corrected(
     dropped: &mut [Vec<Option<Dropped>>],
     newer: &mut Vec<Source>,
 ) -> Result<()> {
-    let messages = sources.iter().zip(dropped).filter(|(source, _)| source.seq > 0);
-    for (source, dropped) in messages.take(LOOKED_BEHIND) {
-        let Some(session) = &source.session else { continue };
+    for (source, dropped) in sources.iter().zip(dropped).take(LOOKED_BEHIND) {
+        let Some((session, seq)) = &source.said_in else { continue };
         let Some(key) = sessions::key(tx, session)? else { continue };
-        let after = message_rows::session_after(tx, key, source.seq, CORRECTED_WITHIN)?;
+        let after = message_rows::session_after(tx, key, *seq, CORRECTED_WITHIN)?;
         let Some(next) = after.into_iter().find(|row| row.role == Role::User) else { continue };
         let Some(mut next) = Source::of_row(&next, session, source.speaker.as_deref()) else {
             continue;
