@@ -9,19 +9,25 @@ from pathlib import Path
 
 from oneiro.compat.files import UnreadableFileError, read_text, replace_file, without_bom
 
-from .memory_threats import threats
+from .memory_threats import NAMES, threats
 
 ENTRY_DELIMITER = "\n§\n"
 
 _HALF_CHARACTERS = re.compile("[\ud800-\udfff]")
 
-#: Starts the placeholder of an entry that the scan blocked.
-_BLOCKED = "[BLOCKED:"
+#: An entry that the scan blocked, as :func:`for_prompt` names it: with a file and rules.
+_BLOCKED = "[BLOCKED: {} entry contained threat pattern(s): {}. Removed from system prompt; use "
+_BLOCKED += "memory(action=remove) to delete the original.]"
+
+
+def whole_characters(text: str) -> str:
+    """A text with half a character replaced, as it can be written."""
+    return _HALF_CHARACTERS.sub("\ufffd", text)
 
 
 def clean(text: str) -> str:
-    """A text as it can be written: trimmed, and half a character replaced."""
-    return _HALF_CHARACTERS.sub("\ufffd", text).strip()
+    """A text as an entry holds it: trimmed, and half a character replaced."""
+    return whole_characters(text).strip()
 
 
 def split_entries(text: str) -> list[str]:
@@ -69,15 +75,21 @@ def back_up(path: Path) -> str:
 
 def for_prompt(entry: str, file_name: str) -> str:
     """An entry as the prompt has it: one that the scan blocks is named, not shown."""
-    if entry.startswith(_BLOCKED):
-        return entry
     found = threats(entry)
-    if not found:
+    if not found or _is_placeholder(entry, file_name):
         return entry
-    return (
-        f"{_BLOCKED} {file_name} entry contained threat pattern(s): {', '.join(found)}. Removed "
-        "from system prompt; use memory(action=remove) to delete the original.]"
-    )
+    return _BLOCKED.format(file_name, ", ".join(found))
+
+
+def _is_placeholder(entry: str, file_name: str) -> bool:
+    """Whether an entry is nothing but the name of a blocked one. Rules that are not hermes's are
+    read as words, so that a list of them is no way to write an order."""
+    start, end = (re.escape(part) for part in _BLOCKED.format(file_name, "\0").split("\0"))
+    whole = re.fullmatch(rf"{start}([\w.+]+(?:, [\w.+]+)*){end}", entry)
+    if whole is None:
+        return False
+    others = (rule for rule in whole[1].split(", ") if rule not in NAMES)
+    return not threats(re.sub(r"[\W_]+", " ", " ".join(others)))
 
 
 __all__ = [
@@ -90,4 +102,5 @@ __all__ = [
     "load_text",
     "split_entries",
     "store_entries",
+    "whole_characters",
 ]

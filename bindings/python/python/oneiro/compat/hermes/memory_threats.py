@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from oneiro import _oneiro
 
-__all__ = ["threat_message", "threats"]
+__all__ = ["NAMES", "threat_message", "threats"]
 
 #: Characters that are looked at: a bound for the time it takes.
 MAX_CHARS = 65_536
@@ -49,19 +49,22 @@ _PHRASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("identity_override", ("name yourself +",)),
     (
         "c2_node_registration",
-        ("register as a node|register as node|register a node|register node",),
+        (
+            "register as a node|register as anode|register as node"
+            "|register a node|register anode|register node",
+        ),
     ),
     (
         "c2_heartbeat",
         (
-            "heartbeat to +|heartbeat with +|beacon to +|beacon with +"
+            "heartbeat to +|heartbeat with +|beacon to +|beacon with +|checkin to +|checkin with +"
             "|check-in to +|check-in with +|check in to +|check in with +",
         ),
     ),
     ("c2_task_pull", ("pull task|pull down task|pull new task|pull down new task",)),
     ("c2_network_connect", ("connect to the network",)),
     ("forced_action", ("you must", "register|connect|report|beacon")),
-    ("anti_forensic_oneliner", ("only use one-liner|only use one liner",)),
+    ("anti_forensic_oneliner", ("only use one-liner|only use one liner|only use oneliner",)),
     ("anti_forensic_disk", ("never", "create|write", "script|file", "disk")),
     ("c2_explicit", ("c2 server|c2 channel|c2 infrastructure|c2 beacon",)),
     ("c2_explicit_long", ("command and control",)),
@@ -75,14 +78,15 @@ _PHRASES: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 
 # On one line: a word, and behind it something that it should not be about; `…` is any text between.
-_LINES: tuple[tuple[str, str, str], ...] = (
-    ("exfil_curl", "curl", rf"\$\{{?\w*(?:{_SECRETS})"),
-    ("exfil_wget", "wget", rf"\$\{{?\w*(?:{_SECRETS})"),
-    ("read_secrets", "cat", r"\.env|credentials|\.netrc|\.pgpass|\.npmrc|\.pypirc"),
-    ("translate_execute", "translate", r"\sinto\s…\sand\s+(?:execute|run|eval)"),
-    ("send_to_url", "send|post|upload|transmit", r"\s(?:to|at)\s+https?://"),
-    ("agent_config_mod", _EDITS, r"agents\.md|claude\.md|\.cursorrules|\.clinerules"),
-    ("hermes_config_mod", _EDITS, r"\.hermes/(?:config\.yaml|soul\.md)"),
+# The line may be broken after the word, and before and after the words of the last column.
+_LINES: tuple[tuple[str, str, str, str], ...] = (
+    ("exfil_curl", "curl", rf"\$\{{?\w*(?:{_SECRETS})", ""),
+    ("exfil_wget", "wget", rf"\$\{{?\w*(?:{_SECRETS})", ""),
+    ("read_secrets", "cat", r"\.env|credentials|\.netrc|\.pgpass|\.npmrc|\.pypirc", ""),
+    ("translate_execute", "translate", r"\sinto\s…\sand\s+(?:execute|run|eval)", "into|and"),
+    ("send_to_url", "send|post|upload|transmit", r"\s(?:to|at)\s+https?://", "to|at"),
+    ("agent_config_mod", _EDITS, r"agents\.md|claude\.md|\.cursorrules|\.clinerules", "to"),
+    ("hermes_config_mod", _EDITS, r"\.hermes/(?:config\.yaml|soul\.md)", "to"),
 )
 
 # Wherever it stands.
@@ -99,7 +103,20 @@ _PLACES: tuple[tuple[str, str], ...] = (
 # In a comment, which people do not see.
 _COMMENTED = ("ignore", "override", "system", "secret", "hidden")
 
+_COMMENT = "html_comment_injection"
+
 _INVISIBLE = "invisible_unicode_"
+
+#: What an editor puts before a file. It is no part of the text when the file is read again.
+_BOM = "\ufeff"
+
+
+def _breaks(first: str, joints: str) -> re.Pattern[str]:
+    """Finds the line breaks that do not end a line, in a text with one gap between words."""
+    after = f"{first}|{joints}" if joints else first
+    before = rf"|\n(?=(?:{joints})[ \n])" if joints else ""
+    return re.compile(rf"(?P<word>{after})\n{before}")
+
 
 Step = tuple[tuple[str, ...], ...]
 
@@ -108,10 +125,21 @@ _STEPS: list[tuple[str, list[Step]]] = [
     for name, steps in _PHRASES
 ]
 _LINE_PATTERNS = [
-    (name, first.split("|"), [re.compile(mark) for mark in marks.split("…")])
-    for name, first, marks in _LINES
+    (
+        name,
+        first.split("|"),
+        [re.compile(mark) for mark in marks.split("…")],
+        _breaks(first, joints),
+    )
+    for name, first, marks, joints in _LINES
 ]
+_SPACES = re.compile(r"[^\S\n]+")
+_BREAKS = re.compile(r" ?\n[ \n]*")
 _PLACE_PATTERNS = [(name, re.compile(place)) for name, place in _PLACES]
+
+
+#: The names of hermes's patterns.
+NAMES = frozenset(name for name, *_ in (*_PHRASES, *_LINES, *_PLACES)) | {_COMMENT}
 
 
 def threats(text: str) -> list[str]:
@@ -122,6 +150,8 @@ def threats(text: str) -> list[str]:
     hidden = [
         f"{_INVISIBLE}U+{ord(text[at]):04X}" for _, kind, at, _ in found if kind == "invisible"
     ]
+    if text.lstrip().startswith(_BOM):
+        hidden.append(f"{_INVISIBLE}U+FEFF")
     plain = unicodedata.normalize("NFKC", text).lower()
     rules = [rule for rule, kind, _, _ in found if kind != "invisible"]
     return list(dict.fromkeys([*hidden, *_names(plain), *rules]))
@@ -129,16 +159,20 @@ def threats(text: str) -> list[str]:
 
 def _names(text: str) -> Iterator[str]:
     words = text.split()
+    if text[-1:].isspace():
+        # What has to be followed by a space is.
+        words.append("")
     for name, steps in _STEPS:
         if any(_follows(words, start, steps) for start in _starts(words, steps[0])):
             yield name
-    for line in text.replace("\t", " ").splitlines():
-        for name, firsts, marks in _LINE_PATTERNS:
+    spaced = _BREAKS.sub("\n", _SPACES.sub(" ", text))
+    for name, firsts, marks, breaks in _LINE_PATTERNS:
+        for line in breaks.sub(lambda found: f"{found['word'] or ''} ", spaced).split("\n"):
             at = min((end for first in firsts if (end := _after(line, first)) >= 0), default=-1)
             if at >= 0 and _contains(line, at, marks):
                 yield name
     if any(_is_hidden_order(part) for part in text.split("<!--")[1:]):
-        yield "html_comment_injection"
+        yield _COMMENT
     for name, place in _PLACE_PATTERNS:
         if place.search(text):
             yield name
@@ -186,7 +220,7 @@ def _follows(words: list[str], start: int, steps: list[Step]) -> bool:
                 matched = (_step(words, place, one, is_last) for one in step)
                 reached |= {after for after in matched if after >= 0}
                 # Only words may stand between, so a phrase does not run over the end of a sentence.
-                if not words[place].isidentifier():
+                if not words[place].replace("_", "0").isalnum():
                     break
         ends = reached
     return bool(ends)
