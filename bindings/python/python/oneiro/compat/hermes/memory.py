@@ -11,21 +11,30 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from oneiro.compat.files import file_lock, replace_file
 from oneiro.compat.recorded import RecordedFiles, Store
 
 from . import memory_files, paths
-from .memory_answers import Answers, drifted, unreadable
+from .generations import chosen_generation
+from .memory_answers import Answers, disabled, drifted, unreadable
 from .memory_approval import held_back
-from .memory_files import ENTRY_DELIMITER, UnreadableFileError, clean, split_entries
+from .memory_files import (
+    ENTRY_DELIMITER,
+    UnreadableFileError,
+    clean,
+    split_entries,
+    whole_characters,
+)
 from .memory_schema import MEMORY_SCHEMA, SEED_MEMORY_SCHEMA
 from .memory_threats import threat_message
+from .replaced import current
 
 __all__ = [
     "ENTRY_DELIMITER",
     "MEMORY_BLOCK_HEADERS",
+    "MEMORY_DIR",
     "MEMORY_SCHEMA",
     "SEED_MEMORY_SCHEMA",
     "MemoryStore",
@@ -40,8 +49,6 @@ logger = logging.getLogger(__name__)
 
 Answer = dict[str, Any]
 
-GENERATIONS = ("seed", "0.19")
-
 #: How the block of each target begins in a prompt.
 MEMORY_BLOCK_HEADERS = {
     "memory": "MEMORY (your personal notes)",
@@ -55,13 +62,36 @@ _RULE = "═" * 46
 
 
 def get_memory_dir() -> Path:
-    """The folder of the two files; looked up at every call, because a profile may change it."""
+    """The folder of the two files in the home of hermes, which a profile may change at any time."""
     return paths.hermes_home() / "memories"
+
+
+#: The same by the name that the first version had for it. It is used if a host replaces it.
+MEMORY_DIR = get_memory_dir()
+
+_OWN_DIR, _OWN_DIR_OF_HOME = MEMORY_DIR, get_memory_dir
+
+
+def _folder() -> Path:
+    """The folder of the two files, looked up at every call: one that a host names, else hermes's."""
+    find = current("get_memory_dir", _OWN_DIR_OF_HOME, __name__)
+    if find is not _OWN_DIR_OF_HOME:
+        return Path(find())
+    named = current("MEMORY_DIR", _OWN_DIR, __name__)
+    return get_memory_dir() if named is _OWN_DIR else Path(named)
 
 
 def _scan_memory_content(content: str) -> str | None:
     """Why a text is not kept, or None."""
-    return threat_message(content)
+    return threat_message(whole_characters(content))
+
+
+_OWN_SCAN = _scan_memory_content
+
+
+def _blocked(content: str) -> str | None:
+    """Why a text is not kept, by the scan that a host may have put in the place of ours."""
+    return current("_scan_memory_content", _OWN_SCAN, __name__)(content)
 
 
 class MemoryStore(Answers):
@@ -71,9 +101,12 @@ class MemoryStore(Answers):
     Every change is read, made and written under a lock, so that no writer loses what another wrote.
     What is in the prompt is taken when the store is loaded, and stays as it is while entries change.
 
-    ``generation`` is "0.19", or "seed" for the answers of the first version. With ``store`` (a
-    folder, a ``.db`` file, ``postgres://...`` with its ``space``, or a handle) every change is also a
-    revision there, which can be shown, blamed and undone.
+    ``generation`` is "0.19", or "seed" for the answers of the first version; without it that of
+    $ONEIRO_HERMES_GENERATION, else "0.19". A target that ``memory_enabled`` or
+    ``user_profile_enabled`` switches off is not in the prompt, and changes of it are refused.
+
+    With ``store`` (a folder, a ``.db`` file, ``postgres://...`` with its ``space``, or a handle)
+    every change is also a revision there, which can be shown, blamed and undone.
 
     >>> import os, tempfile
     >>> from unittest.mock import patch
@@ -85,19 +118,23 @@ class MemoryStore(Answers):
     """
 
     _MAX_CONSOLIDATION_FAILURES_PER_TURN = 3
+    _default_generation: str | None = None
 
     def __init__(
         self,
         memory_char_limit: int = 2200,
         user_char_limit: int = 1375,
         *,
-        generation: str = "0.19",
+        memory_enabled: bool = True,
+        user_profile_enabled: bool = True,
+        generation: str | None = None,
         store: Store | None = None,
         space: str | None = None,
     ) -> None:
-        if generation not in GENERATIONS:
-            raise ValueError(f'generation {generation!r} is not "seed" or "0.19"')
-        self.generation = generation
+        given = self._default_generation if generation is None else generation
+        self.generation = chosen_generation(given)
+        self.memory_enabled = memory_enabled
+        self.user_profile_enabled = user_profile_enabled
         self.memory_entries: list[str] = []
         self.user_entries: list[str] = []
         self.memory_char_limit = memory_char_limit
@@ -111,7 +148,7 @@ class MemoryStore(Answers):
     def load_from_disk(self) -> None:
         """Reads both files, and takes what prompts show until the next load. An entry that the scan
         blocks is named there and not shown; it stays in the file, where it can be removed."""
-        get_memory_dir().mkdir(parents=True, exist_ok=True)
+        _folder().mkdir(parents=True, exist_ok=True)
         for target in MEMORY_BLOCK_HEADERS:
             path = self._path_for(target)
             try:
@@ -124,7 +161,10 @@ class MemoryStore(Answers):
             self._system_prompt_snapshot[target] = self._render_block(target, entries)
 
     def format_for_system_prompt(self, target: str) -> str | None:
-        """The block of a target as it was when the store was loaded; None if it was empty."""
+        """The block of a target as it was when the store was loaded; None if it was empty or is
+        disabled."""
+        if not self._is_enabled(target):
+            return None
         return self._system_prompt_snapshot.get(target) or None
 
     @staticmethod
@@ -146,10 +186,12 @@ class MemoryStore(Answers):
 
     def add(self, target: str, content: str) -> Answer:
         """Adds an entry. One that is there already is not added again."""
+        if (problem := _not_text(content=content)) is not None:
+            return problem
         content = clean(content)
         if not content:
             return {"success": False, "error": "Content cannot be empty."}
-        if (blocked := _scan_memory_content(content)) is not None:
+        if (blocked := _blocked(content)) is not None:
             return {"success": False, "error": blocked}
         return self._changing(target, lambda: self._add(target, content), guards_drift=False)
 
@@ -164,6 +206,8 @@ class MemoryStore(Answers):
 
     def replace(self, target: str, old_text: str, new_content: str) -> Answer:
         """Replaces the one entry that contains ``old_text``."""
+        if (problem := _not_text(old_text=old_text, content=new_content)) is not None:
+            return problem
         old_text, new_content = clean(old_text), clean(new_content)
         if not old_text:
             return {"success": False, "error": "old_text cannot be empty."}
@@ -172,7 +216,7 @@ class MemoryStore(Answers):
                 "success": False,
                 "error": "new_content cannot be empty. Use 'remove' to delete entries.",
             }
-        if (blocked := _scan_memory_content(new_content)) is not None:
+        if (blocked := _blocked(new_content)) is not None:
             return {"success": False, "error": blocked}
         return self._changing(target, lambda: self._replace(target, old_text, new_content))
 
@@ -188,6 +232,8 @@ class MemoryStore(Answers):
 
     def remove(self, target: str, old_text: str) -> Answer:
         """Removes the one entry that contains ``old_text``."""
+        if (problem := _not_text(old_text=old_text)) is not None:
+            return problem
         old_text = clean(old_text)
         if not old_text:
             return {"success": False, "error": "old_text cannot be empty."}
@@ -203,6 +249,8 @@ class MemoryStore(Answers):
 
     def read(self, target: str) -> Answer:
         """The entries of a target, as the first version could read them."""
+        if not self._is_enabled(target):
+            return disabled(target)
         with self._file_lock(self._path_for(target)):
             try:
                 self._reload(target)
@@ -214,10 +262,13 @@ class MemoryStore(Answers):
         """Applies several changes, all or none. Only the result has to fit the limit."""
         if not operations:
             return {"success": False, "error": "operations list is empty."}
+        if (problem := _not_operations(operations)) is not None:
+            return problem
         for place, operation in enumerate(operations, 1):
-            content = (operation or {}).get("content")
+            content = _new_content(operation or {})
             if (operation or {}).get("action") in ("add", "replace") and content:
-                blocked = _scan_memory_content(clean(content))
+                # Not trimmed: a space at the end may be a part of what is looked for.
+                blocked = _blocked(content)
                 if blocked is not None:
                     return {"success": False, "error": f"Operation {place}: {blocked}"}
         return self._changing(target, lambda: self._apply_batch(target, operations))
@@ -258,6 +309,8 @@ class MemoryStore(Answers):
         self, target: str, change: Callable[[], Answer], guards_drift: bool = True
     ) -> Answer:
         """Makes a change under the lock of its file, on what the file holds then."""
+        if not self._is_enabled(target):
+            return disabled(target)
         path = self._path_for(target)
         with self._file_lock(path):
             try:
@@ -319,6 +372,11 @@ class MemoryStore(Answers):
         path = self._path_for(target)
         return {path.name: memory_files.load_text(path) if path.exists() else None}
 
+    def _is_enabled(self, target: str) -> bool:
+        if target == "user":
+            return self.user_profile_enabled
+        return self.memory_enabled or target != "memory"
+
     def _entries_for(self, target: str) -> list[str]:
         return self.user_entries if target == "user" else self.memory_entries
 
@@ -333,7 +391,7 @@ class MemoryStore(Answers):
 
     @staticmethod
     def _path_for(target: str) -> Path:
-        return get_memory_dir() / ("USER.md" if target == "user" else "MEMORY.md")
+        return _folder() / ("USER.md" if target == "user" else "MEMORY.md")
 
     @staticmethod
     @contextmanager
@@ -351,10 +409,39 @@ class MemoryStore(Answers):
         memory_files.store_entries(path, entries)
 
 
+def _new_content(operation: dict[str, Any]) -> str:
+    """The text of an operation that adds or replaces; ``new_text`` is another name for it."""
+    return operation.get("content") or operation.get("new_text") or ""
+
+
+def _not_text(**given: Any) -> Answer | None:
+    """The answer for arguments that are no texts; None if all of them are, or are left out."""
+    for name, value in given.items():
+        if not isinstance(value, (str, type(None))):
+            kind = type(value).__name__
+            return {"success": False, "error": f"{name} must be a string, not {kind}."}
+    return None
+
+
+def _not_operations(operations: Any) -> Answer | None:
+    """The answer for operations that are no list of objects with texts; None if they are."""
+    expected = "operations must be a list of {action, content?, old_text?} objects."
+    if not isinstance(operations, list):
+        return {"success": False, "error": expected}
+    for place, operation in enumerate(operations, 1):
+        if not isinstance(operation, (dict, type(None))):
+            return {"success": False, "error": f"Operation {place}: {expected}"}
+        texts = ("action", "content", "new_text", "old_text")
+        problem = _not_text(**{name: (operation or {}).get(name) for name in texts})
+        if problem is not None:
+            return {"success": False, "error": f"Operation {place}: {problem['error']}"}
+    return None
+
+
 def _apply(entries: list[str], operation: dict[str, Any]) -> str | None:
     """Applies one operation of a batch to a list of entries; why not, if it cannot be."""
     action = operation.get("action")
-    content, old_text = (clean(operation.get(name) or "") for name in ("content", "old_text"))
+    content, old_text = clean(_new_content(operation)), clean(operation.get("old_text") or "")
     if action not in ("add", "replace", "remove"):
         return "unknown action. Use add, replace, or remove."
     if action == "add":
@@ -377,18 +464,29 @@ def _apply(entries: list[str], operation: dict[str, Any]) -> str | None:
 
 
 def load_on_disk_store() -> MemoryStore:
-    """A loaded store for programs without an agent, with the limits of hermes's configuration where
-    hermes is installed."""
-    limits: dict[str, Any] = {}
+    """A loaded store for programs without an agent, with the limits and switches of hermes's
+    configuration where hermes is installed."""
+    return loaded(MemoryStore)
+
+
+S = TypeVar("S", bound=MemoryStore)
+
+
+def loaded(kind: type[S]) -> S:
+    """A loaded store of a class, as the configuration of hermes has it."""
+    options: dict[str, Any] = {}
     try:
         config = importlib.import_module("hermes_cli.config")
         configured = (config.load_config() or {}).get("memory") or {}
         for name in ("memory_char_limit", "user_char_limit"):
             if name in configured:
-                limits[name] = int(configured[name])
+                options[name] = int(configured[name])
+        for name in ("memory_enabled", "user_profile_enabled"):
+            if name in configured:
+                options[name] = bool(configured[name])
     except Exception as error:
         logger.debug("the limits are hermes's defaults: %s", error)
-    store = MemoryStore(**limits)
+    store = kind(**options)
     store.load_from_disk()
     return store
 
@@ -400,22 +498,27 @@ def memory_tool(
     old_text: str | None = None,
     operations: list[dict[str, Any]] | None = None,
     store: MemoryStore | None = None,
+    new_text: str | None = None,
 ) -> str:
     """The tool: one change (``action`` with ``content`` and ``old_text``) or several
-    (``operations``) of one target. Answers JSON."""
+    (``operations``) of one target; ``new_text`` is another name for ``content``. Answers JSON."""
     if store is None:
         return _error("Memory is not available. It may be disabled in config or this environment.")
     target = "memory" if target is None else target
-    if target not in MEMORY_BLOCK_HEADERS:
+    if not isinstance(target, str) or target not in MEMORY_BLOCK_HEADERS:
         return _error(f"Invalid target '{target}'. Use 'memory' or 'user'.")
+    if not store._is_enabled(target):
+        return _json(disabled(target))
     if operations and not store._is_seed:
-        if not isinstance(operations, list):
-            return _error("operations must be a list of {action, content?, old_text?} objects.")
+        problem = _not_operations(operations)
+        if problem is not None:
+            return _error(problem["error"])
         payload: Answer = {"action": "batch", "target": target, "operations": operations}
     else:
-        problem = _missing(action, target, content, old_text, store)
-        if problem is not None:
-            return problem
+        content = content or new_text
+        answer = _missing(action, target, content, old_text, store)
+        if answer is not None:
+            return answer
         payload = {"action": action, "target": target, "content": content, "old_text": old_text}
     held = held_back(payload)
     return _json(apply_memory_pending(payload, store) if held is None else held)
@@ -441,7 +544,8 @@ def _missing(
     if action != "remove" and not content:
         name = "Content" if action == "add" else "content"
         return _error(f"{name} is required for '{action}' action.")
-    return None
+    wrong = _not_text(content=content, old_text=old_text)
+    return None if wrong is None else _error(wrong["error"])
 
 
 def apply_memory_pending(payload: dict[str, Any], store: MemoryStore) -> Answer:
@@ -459,6 +563,28 @@ def apply_memory_pending(payload: dict[str, Any], store: MemoryStore) -> Answer:
     if action == "read" and store._is_seed:
         return store.read(target)
     return {"success": False, "error": f"Unknown staged action '{action}'."}
+
+
+# Names of hermes for what it calls at these places.
+_drift_error = drifted
+
+
+def _missing_old_text_error(store: MemoryStore, target: str, action: str) -> str:
+    return _json(store._missing_old_text(target, action))
+
+
+def _apply_write_gate(
+    action: str, target: str, content: str | None, old_text: str | None
+) -> str | None:
+    if action not in ("add", "replace", "remove"):
+        return None
+    held = held_back({"action": action, "target": target, "content": content, "old_text": old_text})
+    return None if held is None else _json(held)
+
+
+def _apply_batch_write_gate(target: str, operations: list[dict[str, Any]]) -> str | None:
+    held = held_back({"action": "batch", "target": target, "operations": operations})
+    return None if held is None else _json(held)
 
 
 def check_memory_requirements() -> bool:

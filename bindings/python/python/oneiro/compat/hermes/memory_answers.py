@@ -121,6 +121,11 @@ class Answers:
         error = f"{problem} No operations were applied (batch is all-or-nothing)."
         return self._consolidation_failure({"success": False, "error": error, **self._full(target)})
 
+    @staticmethod
+    def _previews(entries: list[str], width: int = _PREVIEW_CHARS) -> list[str]:
+        """The beginnings of entries."""
+        return [entry[:width] + ("..." if len(entry) > width else "") for entry in entries]
+
     def _missing_old_text(self, target: str, action: str) -> Answer:
         error = (
             f"'{action}' needs old_text -- a short unique substring of the entry to {action}. None "
@@ -140,7 +145,7 @@ class Answers:
             return {
                 "success": False,
                 "error": f"Multiple entries matched '{old_text}'. Be more specific.",
-                "matches": [preview(entry) for entry in found],
+                "matches": self._previews(found),
             }
         if self._is_seed:
             return {"success": False, "error": f"No entry matched '{old_text}'."}
@@ -151,11 +156,6 @@ class Answers:
         return self._consolidation_failure(
             {"success": False, "error": error, "current_entries": entries}
         )
-
-
-def preview(entry: str) -> str:
-    """The beginning of an entry."""
-    return entry[:_PREVIEW_CHARS] + ("..." if len(entry) > _PREVIEW_CHARS else "")
 
 
 def drifted(path: Path, backup: str) -> Answer:
@@ -175,6 +175,18 @@ def drifted(path: Path, backup: str) -> Answer:
             "Open the .bak file, integrate the missing entries into the memory tool one at a time "
             "via memory(action=add, content=...), then remove or rewrite the original file to a "
             "clean state."
+        ),
+    }
+
+
+def disabled(target: str) -> Answer:
+    """The answer for a target that the configuration switches off."""
+    switch = {"memory": "memory_enabled", "user": "user_profile_enabled"}[target]
+    return {
+        "success": False,
+        "error": (
+            f"Target '{target}' is disabled in the configuration (memory.{switch}). Nothing was "
+            "changed."
         ),
     }
 

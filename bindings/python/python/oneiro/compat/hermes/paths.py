@@ -8,22 +8,28 @@ from pathlib import Path
 
 from oneiro import _oneiro
 
+from .replaced import current
+
 SCHEMA_VERSION = 22
 
 
 def hermes_home() -> Path:
-    """The folder of hermes."""
+    """The folder of hermes: in a process that hermes runs in that of its profile, which it may switch
+    for one task."""
+    of_hermes = getattr(sys.modules.get("hermes_constants"), "get_hermes_home", None)
+    if of_hermes is not None:
+        return Path(of_hermes())
     home = os.environ.get("HERMES_HOME", "").strip()
     return Path(home) if home else Path.home() / ".hermes"
 
 
 DEFAULT_DB_PATH = hermes_home() / "state.db"
+_OWN_DB_PATH = DEFAULT_DB_PATH
 
 
 def default_db_path() -> Path:
-    """The default path: the package's own constant, so that a host may replace it."""
-    package = sys.modules.get(__package__ or "")
-    return Path(getattr(package, "DEFAULT_DB_PATH", DEFAULT_DB_PATH))
+    """The default path: the constant, so that a host may replace it."""
+    return Path(current("DEFAULT_DB_PATH", _OWN_DB_PATH, __name__))
 
 
 def foreign_store(path: Path) -> str | None:

@@ -16,6 +16,7 @@ from oneiro.errors import Error
 from . import paths
 from .conversation import Conversation
 from .errors import ForeignStoreError, OperationalError, translated
+from .generations import chosen_generation
 from .handoff import Handoff
 from .ids import Ids
 from .lifecycle import Lifecycle
@@ -30,8 +31,6 @@ from .titles import Titles
 from .transfer import Transfer
 from .usage import Usage
 from .windows import Windows
-
-GENERATIONS = ("seed", "0.19")
 
 
 class SessionDB(
@@ -54,8 +53,9 @@ class SessionDB(
 
     `db_path` is a file (created with its folders when it is not there) or a `postgres://` URL, in
     which `space` names the space; None is $HERMES_HOME/state.db, else ~/.hermes/state.db.
-    `generation` is "0.19", or "seed" for the first version's behaviour and columns. `durability`
-    is "full" (what is acknowledged survives a power cut) or "normal".
+    `generation` is "0.19", or "seed" for the first version's behaviour and columns; without it
+    that of $ONEIRO_HERMES_GENERATION, else "0.19". `durability` is "full" (what is acknowledged
+    survives a power cut) or "normal".
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -66,18 +66,19 @@ class SessionDB(
     'the boiler needs a new >>>valve<<<'
     """
 
+    _default_generation: str | None = None
+
     def __init__(
         self,
         db_path: str | Path | None = None,
         read_only: bool = False,
         *,
-        generation: str = "0.19",
+        generation: str | None = None,
         durability: str = "full",
         space: str | None = None,
     ) -> None:
-        if generation not in GENERATIONS:
-            raise ValueError(f'generation {generation!r} is not "seed" or "0.19"')
-        self.generation = generation
+        given = self._default_generation if generation is None else generation
+        self.generation = chosen_generation(given)
         self.read_only = read_only
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._native: Any = Closed()
