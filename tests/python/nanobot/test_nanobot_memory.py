@@ -8,11 +8,19 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
-from oneiro.compat.nanobot import MemoryStore
+from oneiro.compat.nanobot import (
+    _HISTORY_ENTRY_HARD_CAP,
+    _RAW_ARCHIVE_MAX_CHARS,
+    WORKSPACE_PROMPT_MAX_CHARS,
+    MemoryStore,
+    memory,
+)
 from together import READY, run_together
 
 
@@ -186,3 +194,74 @@ def test_old_history_is_read_once(workspace: Path) -> None:
     assert cursors(store) == [1, 2] and store.get_last_dream_cursor() == 2
     assert not (memory / "HISTORY.md").exists() and (memory / "HISTORY.md.bak").exists()
     assert MemoryStore(workspace).append_history("Coffee.") == 3
+
+
+# --- names of nanobot -----------------------------------------------------------------------------
+
+
+def test_the_logger_of_the_memory_gets_every_warning_once(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logger = MagicMock()
+    monkeypatch.setattr(memory, "logger", logger)
+    store = MemoryStore(workspace)
+    flags = (
+        "_corruption_logged",
+        "_malformed_entry_logged",
+        "_oversize_logged",
+        "_dream_prompt_oversize_logged",
+    )
+    assert not any(getattr(store, flag) for flag in flags)
+    store.append_history("x" * 30, max_chars=20)
+    with open(store.history_file, "a", encoding="utf-8") as file:
+        file.write('{"cursor": "x", "timestamp": "t", "content": "c"}\n')
+        file.write('{"cursor": 7, "timestamp": "t", "content": 5}\n')
+    store.dream_prompt_file.parent.mkdir()
+    store.dream_prompt_file.write_text("x" * (WORKSPACE_PROMPT_MAX_CHARS + 1), encoding="utf-8")
+    for _ in range(2):
+        assert cursors(store)[0] == 1
+        assert store._dream_template().startswith("xxx")
+        store.append_history("x" * 30, max_chars=20)
+    assert all(getattr(store, flag) for flag in flags)
+    assert logger.warning.call_count == len(flags)
+    store._corruption_logged = False
+    store.read_unprocessed_history(since_cursor=0)
+    assert logger.warning.call_count == len(flags) + 1
+
+
+def test_an_append_waits_for_who_holds_the_lock_of_the_store(workspace: Path) -> None:
+    store = MemoryStore(workspace)
+    waiting = threading.Thread(target=store.append_history, args=("tea",))
+    with store._append_lock:
+        waiting.start()
+        waiting.join(0.1)
+        assert waiting.is_alive() and not store.history_file.exists()
+    waiting.join()
+    assert cursors(store) == [1]
+
+
+def test_the_parts_of_the_migration_have_nanobots_names(workspace: Path) -> None:
+    store = MemoryStore(workspace)
+    text = "[2026-01-31 10:00] Tea.\r\n\r\nCoffee.\n"
+    entries = store._parse_legacy_history(text)
+    assert [entry["content"] for entry in entries] == ["Tea.", "Coffee."]
+    # There is no file that could tell the time.
+    assert entries[1]["timestamp"][:2] == "20"
+    store.legacy_history_file.write_text(text, encoding="utf-8")
+    os.utime(store.legacy_history_file, (86_400 * 365, 86_400 * 365))
+    assert store._legacy_fallback_timestamp().startswith("197")
+    assert store._split_legacy_history_chunks("a\n\nb\n[2026-01-31] c") == [
+        "a",
+        "b",
+        "[2026-01-31] c",
+    ]
+    assert store._LEGACY_ENTRY_START_RE.match("[2026-01-31] c")
+    assert store._LEGACY_TIMESTAMP_RE.match("[2026-01-31 10:00] c")
+    assert store._LEGACY_RAW_MESSAGE_RE.match("[2026-01-31 10:00] USER [tools: a]: c")
+    assert not store._should_start_new_legacy_chunk("[2026-01-31] c", [])
+    assert store._is_raw_legacy_chunk(["[2026-01-31 10:00] [RAW] 2 messages"])
+
+
+def test_the_bounds_of_nanobot_can_be_imported() -> None:
+    bounds = (_HISTORY_ENTRY_HARD_CAP, _RAW_ARCHIVE_MAX_CHARS, WORKSPACE_PROMPT_MAX_CHARS)
+    assert bounds == (64_000, 16_000, 32_000)

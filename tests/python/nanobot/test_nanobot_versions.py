@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,7 +15,14 @@ from typing import Any
 
 import oneiro
 import pytest
-from oneiro.compat.nanobot import GitStore, GitStoreError, LineAge, SQLiteStore, VersionStore
+from oneiro.compat.nanobot import (
+    GitStore,
+    GitStoreError,
+    LineAge,
+    SQLiteStore,
+    VersionStore,
+    _compute_line_ages,
+)
 from together import READY, run_together
 from version_scripts import TRACKED
 
@@ -462,3 +470,32 @@ def test_the_first_change_of_a_sqlite_store_can_be_taken_back(
     (workspace / "SOUL.md").unlink()
     commit(store, workspace, "dream: gone")
     assert store.show_commit_diff(store.log()[0].sha)[1].endswith("-Kind.\n")
+
+
+def test_a_store_of_no_files_begins_and_has_nothing_to_tell(workspace: Path) -> None:
+    for kind in (VersionStore, SQLiteStore):
+        versions = kind(workspace / kind.__name__, [])
+        assert versions.init() and versions.is_initialized() and not versions.init()
+        assert versions.log() == [] and versions.auto_commit("nothing") is None
+        versions.close()
+    begun = SQLiteStore(workspace / "begun", [])
+    assert begun.auto_commit("nothing") is None and begun.is_initialized()
+    begun.close()
+
+
+def test_the_ages_of_a_file_that_is_not_text_are_a_version_store_error(workspace: Path) -> None:
+    versions = VersionStore(workspace, ["SOUL.md"])
+    versions.init()
+    (workspace / "SOUL.md").write_bytes(b"caf\xe9\n")
+    with pytest.raises(GitStoreError, match="not UTF-8"):
+        versions.line_ages("SOUL.md")
+    versions.close()
+
+
+def test_the_ages_of_lines_that_dulwich_annotated_are_days() -> None:
+    class Commit:
+        def __init__(self, days: int) -> None:
+            self.commit_time = time.time() - days * 86_400
+
+    annotated = [((Commit(days), None), b"line\n") for days in (0, 3)]
+    assert _compute_line_ages(annotated) == [LineAge(0), LineAge(3)]

@@ -10,12 +10,18 @@ store.git.auto_commit("dream: manual run")
 
 from __future__ import annotations
 
+# Hosts, and tests of hosts, import these by nanobot's names.
 from .commits import CommitInfo, GitStoreError, LineAge
-from .memory import MemoryStore
+from .commits import compute_line_ages as _compute_line_ages
+from .dream import WORKSPACE_PROMPT_MAX_CHARS
+from .memory import _HISTORY_ENTRY_HARD_CAP, _RAW_ARCHIVE_MAX_CHARS, MemoryStore
 from .text import strip_think, truncate_text
 from .version_store import GitStore, SQLiteStore, VersionStore
 
 __all__ = [
+    "WORKSPACE_PROMPT_MAX_CHARS",
+    "_HISTORY_ENTRY_HARD_CAP",
+    "_RAW_ARCHIVE_MAX_CHARS",
     "CommitInfo",
     "GitStore",
     "GitStoreError",
@@ -23,6 +29,7 @@ __all__ = [
     "MemoryStore",
     "SQLiteStore",
     "VersionStore",
+    "_compute_line_ages",
     "strip_think",
     "truncate_text",
 ]

@@ -7,8 +7,19 @@ import difflib
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any
 
-__all__ = ["CommitInfo", "GitStoreError", "LineAge", "difference", "full_id", "short_id", "summary"]
+__all__ = [
+    "CommitInfo",
+    "GitStoreError",
+    "LineAge",
+    "compute_line_ages",
+    "difference",
+    "full_id",
+    "short_id",
+    "summary",
+]
 
 #: Characters of the id that people see.
 SHORT_ID_CHARS = 8
@@ -55,6 +66,15 @@ class LineAge:
 
     #: Days since it was last changed.
     age_days: int
+
+
+def compute_line_ages(annotated: Iterable[Any]) -> list[LineAge]:
+    """The ages of lines that dulwich has annotated, each as ``((commit, entry), line)``, for callers
+    that annotate a repository themselves."""
+    today = datetime.now(tz=timezone.utc).date()
+    times = (commit.commit_time for (commit, _), _ in annotated)
+    made = (datetime.fromtimestamp(time, tz=timezone.utc).date() for time in times)
+    return [LineAge((today - day).days) for day in made]
 
 
 def full_id(revision: str) -> str:

@@ -77,13 +77,22 @@ class Dream(Journal):
         try:
             text = (read_text(self.dream_prompt_file) or "").rstrip()
         except UnreadableFileError as error:
-            self._warn_once("prompt", "%s; the default prompt is used", error)
+            self._warn_once(
+                "_dream_prompt_unreadable_logged", "%s; the default prompt is used", error
+            )
             return None
         if len(text) > WORKSPACE_PROMPT_MAX_CHARS:
             self._warn_once(
-                "prompt size", "%s is cut to %d", self.dream_prompt_file, WORKSPACE_PROMPT_MAX_CHARS
+                "_dream_prompt_oversize_logged",
+                "%s is cut to %d",
+                self.dream_prompt_file,
+                WORKSPACE_PROMPT_MAX_CHARS,
             )
         return truncate_text(text, WORKSPACE_PROMPT_MAX_CHARS) or None
+
+    def _dream_template(self) -> str:
+        """The prompt without entries: the workspace's own, or the default."""
+        return self._own_prompt() or self.default_dream_prompt()
 
     def build_dream_prompt(self, *, max_entries: int = 20) -> tuple[str, int] | None:
         """The prompt for the oldest entries that were not read yet, and the cursor of the last of
@@ -95,8 +104,8 @@ class Dream(Journal):
             f"[{entry['timestamp']}] {truncate_text(entry['content'], PROMPT_ENTRY_CHARS)}"
             for entry in entries
         )
-        prompt = self._own_prompt() or self.default_dream_prompt()
-        return f"{prompt}\n\n## Conversation History\n{history}", entries[-1]["cursor"]
+        prompt = f"{self._dream_template()}\n\n## Conversation History\n{history}"
+        return prompt, entries[-1]["cursor"]
 
     # --- its run ------------------------------------------------------------------------------
 

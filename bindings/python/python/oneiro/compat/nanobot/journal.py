@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import threading
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -47,7 +48,19 @@ class Journal:
     _dream_cursor_file: Path
 
     def __init__(self) -> None:
-        self._warned: set[str] = set()
+        # What was warned of, each once.
+        self._corruption_logged = False
+        self._malformed_entry_logged = False
+        self._oversize_logged = False
+        self._dream_prompt_oversize_logged = False
+        self._dream_prompt_unreadable_logged = False
+        # Appends of this object wait for it; other processes wait for the lock of the file.
+        self._append_lock = threading.Lock()
+
+    @property
+    def _logger(self) -> logging.Logger:
+        """Where warnings go."""
+        return logger
 
     # --- writing ------------------------------------------------------------------------------
 
@@ -62,7 +75,7 @@ class Journal:
         }
         if session_key:
             record["session_key"] = session_key
-        with open_for_append(self.history_file) as file:
+        with self._append_lock, open_for_append(self.history_file) as file:
             cursor = self._next_cursor()
             line = json.dumps({"cursor": cursor, **record}, ensure_ascii=False)
             # A line that a crash cut short is ended, so that it spoils no other.
@@ -79,7 +92,9 @@ class Journal:
         limit = HISTORY_ENTRY_HARD_CAP if max_chars is None else max_chars
         content = strip_think(entry.rstrip())
         if len(content) > limit:
-            self._warn_once("size", "an entry of %d characters is cut to %d", len(content), limit)
+            self._warn_once(
+                "_oversize_logged", "an entry of %d characters is cut to %d", len(content), limit
+            )
         return truncate_text(content, limit)
 
     def _write_entries(self, entries: list[Entry]) -> None:
@@ -107,7 +122,7 @@ class Journal:
             start = min(start, unread[0]) if unread else start
             kept = sum(place >= start for place in places)
             if kept > self.max_history_entries:
-                logger.warning(
+                self._logger.warning(
                     "%d entries stay in %s, more than %d: Dream has not read them",
                     kept,
                     self.history_file,
@@ -156,10 +171,15 @@ class Journal:
                 continue
             cursor = self._valid_cursor(given)
             if cursor is None:
-                self._warn_once("cursor", "%s has an invalid cursor (%r)", self.history_file, given)
+                self._warn_once(
+                    "_corruption_logged", "%s has an invalid cursor (%r)", self.history_file, given
+                )
             elif not self._valid_history_payload(entry):
                 self._warn_once(
-                    "entry", "%s has a malformed entry at cursor %d", self.history_file, cursor
+                    "_malformed_entry_logged",
+                    "%s has a malformed entry at cursor %d",
+                    self.history_file,
+                    cursor,
                 )
             else:
                 yield entry, cursor
@@ -174,10 +194,10 @@ class Journal:
         is_text = all(isinstance(entry.get(name), str) for name in ("timestamp", "content"))
         return is_text and isinstance(entry.get("session_key"), (str, type(None)))
 
-    def _warn_once(self, kind: str, message: str, *given: Any) -> None:
-        if kind not in self._warned:
-            self._warned.add(kind)
-            logger.warning(f"{message}; further warnings of this kind are left out", *given)
+    def _warn_once(self, flag: str, message: str, *given: Any) -> None:
+        if not getattr(self, flag):
+            setattr(self, flag, True)
+            self._logger.warning(f"{message}; further warnings of this kind are left out", *given)
 
     # --- cursors ------------------------------------------------------------------------------
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-__all__ = ["parse_history"]
+__all__ = ["DATED", "SPOKEN", "TIMED", "is_dump", "is_start", "parse_history", "split_history"]
 
-_DATED = re.compile(r"\[\d{4}-\d{2}-\d{2}[^\]]*\]\s*")
-_TIMED = re.compile(r"\[(\d{4}-\d{2}-\d{2} \d{2}:\d{2})\]\s*")
+DATED = re.compile(r"\[\d{4}-\d{2}-\d{2}[^\]]*\]\s*")
+TIMED = re.compile(r"\[(\d{4}-\d{2}-\d{2} \d{2}:\d{2})\]\s*")
 # A line of a conversation that was dumped as it was.
-_SPOKEN = re.compile(r"\[\d{4}-\d{2}-\d{2}[^\]]*\]\s+[A-Z][A-Z0-9_]*(?:\s+\[tools:\s*[^\]]+\])?:")
+SPOKEN = re.compile(r"\[\d{4}-\d{2}-\d{2}[^\]]*\]\s+[A-Z][A-Z0-9_]*(?:\s+\[tools:\s*[^\]]+\])?:")
 
 
 def parse_history(text: str, fallback_timestamp: str) -> list[dict[str, Any]]:
@@ -23,7 +23,7 @@ def parse_history(text: str, fallback_timestamp: str) -> list[dict[str, Any]]:
     entries = []
     for cursor, chunk in enumerate(split_history(normal), 1):
         timestamp, content = fallback_timestamp, chunk
-        timed = _TIMED.match(chunk)
+        timed = TIMED.match(chunk)
         if timed:
             timestamp = timed.group(1)
             content = chunk[timed.end() :].lstrip() or chunk
@@ -38,7 +38,7 @@ def split_history(text: str) -> list[str]:
     for line in text.split("\n"):
         chunk = chunks[-1]
         is_after_blank = bool(chunk) and not chunk[-1].strip() and bool(line.strip())
-        if chunk and (is_after_blank or _begins(line, chunk)):
+        if chunk and (is_after_blank or is_start(line, chunk)):
             chunks.append([line])
         else:
             chunk.append(line)
@@ -46,11 +46,15 @@ def split_history(text: str) -> list[str]:
     return [chunk for chunk in joined if chunk]
 
 
-def _begins(line: str, chunk: list[str]) -> bool:
-    return bool(_DATED.match(line)) and not (_is_dump(chunk) and _SPOKEN.match(line))
+def is_start(line: str, chunk: list[str]) -> bool:
+    """Whether a line begins a chunk of its own, and does not go on with this one."""
+    if not chunk or not DATED.match(line):
+        return False
+    return not (is_dump(chunk) and SPOKEN.match(line))
 
 
-def _is_dump(chunk: list[str]) -> bool:
+def is_dump(chunk: list[str]) -> bool:
+    """Whether a chunk is a conversation that was dumped as it was."""
     first = next((line for line in chunk if line.strip()), "")
-    timed = _TIMED.match(first)
+    timed = TIMED.match(first)
     return timed is not None and first[timed.end() :].lstrip().startswith("[RAW]")

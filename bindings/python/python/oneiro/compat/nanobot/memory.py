@@ -11,13 +11,13 @@ from typing import Any
 from oneiro.compat.files import read_text, replace_file
 from oneiro.compat.recorded import Store
 
-from .dream import Dream
+from . import legacy
+from .dream import WORKSPACE_PROMPT_MAX_CHARS, Dream
 from .journal import HISTORY_ENTRY_HARD_CAP, Journal
-from .legacy import parse_history
 from .text import format_messages
 from .version_store import VersionStore
 
-__all__ = ["MemoryStore"]
+__all__ = ["WORKSPACE_PROMPT_MAX_CHARS", "MemoryStore"]
 
 logger = logging.getLogger(__name__)
 
@@ -47,6 +47,14 @@ class MemoryStore(Dream, Journal):
 
     _DEFAULT_MAX_HISTORY = 1000
 
+    # Names of nanobot for how HISTORY.md is read.
+    _LEGACY_ENTRY_START_RE = legacy.DATED
+    _LEGACY_TIMESTAMP_RE = legacy.TIMED
+    _LEGACY_RAW_MESSAGE_RE = legacy.SPOKEN
+    _split_legacy_history_chunks = staticmethod(legacy.split_history)
+    _should_start_new_legacy_chunk = staticmethod(legacy.is_start)
+    _is_raw_legacy_chunk = staticmethod(legacy.is_dump)
+
     def __init__(
         self,
         workspace: Path,
@@ -69,6 +77,11 @@ class MemoryStore(Dream, Journal):
         self._dream_cursor_file = self.memory_dir / ".dream_cursor"
         self._git = VersionStore(self.workspace, list(_TRACKED), store=store, space=space)
         self._maybe_migrate_legacy_history()
+
+    @property
+    def _logger(self) -> logging.Logger:
+        # Looked up here, so that a host that replaces this module's logger gets every warning.
+        return logger
 
     @property
     def git(self) -> VersionStore:
@@ -131,20 +144,29 @@ class MemoryStore(Dream, Journal):
         if self.history_file.exists() and self.history_file.stat().st_size > 0:
             return
         try:
-            legacy = self.legacy_history_file
-            changed = datetime.fromtimestamp(legacy.stat().st_mtime)
-            text = legacy.read_bytes().decode("utf-8", "replace")
-            entries = parse_history(text, changed.strftime("%Y-%m-%d %H:%M"))
+            text = self.legacy_history_file.read_bytes().decode("utf-8", "replace")
+            entries = self._parse_legacy_history(text)
             if entries:
                 last = str(entries[-1]["cursor"])
                 # The journal comes last: as long as it is empty, all of this is done again.
                 replace_file(self._cursor_file, last)
                 replace_file(self._dream_cursor_file, last)
                 self._write_entries(entries)
-            legacy.replace(self._next_legacy_backup_path())
+            self.legacy_history_file.replace(self._next_legacy_backup_path())
             logger.info("Migrated HISTORY.md to history.jsonl (%d entries)", len(entries))
         except Exception:
             logger.exception("Failed to migrate HISTORY.md; it stays as it is")
+
+    def _parse_legacy_history(self, text: str) -> list[dict[str, Any]]:
+        return legacy.parse_history(text, self._legacy_fallback_timestamp())
+
+    def _legacy_fallback_timestamp(self) -> str:
+        """The time of entries without one: when HISTORY.md was last changed, now if it is gone."""
+        try:
+            changed = datetime.fromtimestamp(self.legacy_history_file.stat().st_mtime)
+        except OSError:
+            changed = datetime.now()
+        return changed.strftime("%Y-%m-%d %H:%M")
 
     def _next_legacy_backup_path(self) -> Path:
         copy, number = self.memory_dir / "HISTORY.md.bak", 1

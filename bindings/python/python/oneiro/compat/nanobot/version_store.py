@@ -96,25 +96,26 @@ class VersionStore:
     def init(self) -> bool:
         """Begins the history: creates the tracked files that are missing, empty, and makes the first
         commit. False if there is one already."""
-        return self._begin(INIT_MESSAGE) is not None
+        return self._begin(INIT_MESSAGE)
 
-    def _begin(self, message: str | bytes, **details: Any) -> str | None:
-        """Makes the first commit; None if there is one."""
+    def _begin(self, message: str | bytes, **details: Any) -> bool:
+        """Makes the first commit, unless there are no files for one; False if the history has
+        begun."""
         if self.is_initialized():
-            return None
+            return False
         with _told(f"Version store init failed for {self._workspace}"):
             self._workspace.mkdir(parents=True, exist_ok=True)
             with directory_lock(self._workspace):
                 if self.is_initialized():
-                    return None
+                    return False
                 for path in self._tracked_files:
                     if not (self._workspace / path).exists():
                         replace_file(self._workspace / path, "")
                 # Nothing is made if a crash came after this commit and before the slot.
-                made = self._commit(message, first=True, **details)
+                self._commit(message, first=True, **details)
                 self._files.native.set_slots(STATE, {"initialized": True})
         logger.info("Version store initialized for %s", self._workspace)
-        return made or self._files.native.list_revisions({"limit": 1})["items"][0]["id"]
+        return True
 
     def auto_commit(self, message: str) -> str | None:
         """Makes a version of what the tracked files hold. Answers its id, or None if nothing
@@ -208,9 +209,11 @@ class VersionStore:
 
     def line_ages(self, file_path: str) -> list[LineAge]:
         """The age of each line of the last version of a file, in days of UTC."""
-        if not self.is_initialized() or not read_text(self._workspace / file_path):
+        if not self.is_initialized():
             return []
         with _told(f"Line annotation failed for {file_path}"):
+            if not read_text(self._workspace / file_path):
+                return []
             try:
                 lines = self._files.native.blame(note_name(file_path))
             except NotFoundError:
@@ -429,12 +432,14 @@ class SQLiteStore(VersionStore):
     def init(self) -> bool:
         """As :meth:`VersionStore.init`; what the files hold now is what the first change is
         compared with, and is no commit of the log."""
-        return self._begin(INIT_MESSAGE, hidden=True) is not None
+        return self._begin(INIT_MESSAGE, hidden=True)
 
     def auto_commit(self, message: str) -> str | None:
         """As :meth:`VersionStore.auto_commit`, and begins the history if there is none."""
-        first = self._begin(message)
-        return super().auto_commit(message) if first is None else short_id(first)
+        if not self._begin(message):
+            return super().auto_commit(message)
+        first = self.log(1)
+        return first[0].sha if first else None
 
     def _is_shown(self, revision: Revision) -> bool:
         if not super()._is_shown(revision):
