@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import MagicMock
 
+import oneiro.compat.nanobot as nanobot
 import pytest
 from oneiro.compat.nanobot import (
     _HISTORY_ENTRY_HARD_CAP,
@@ -199,11 +200,12 @@ def test_old_history_is_read_once(workspace: Path) -> None:
 # --- names of nanobot -----------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("module", [nanobot, memory])
 def test_the_logger_of_the_memory_gets_every_warning_once(
-    workspace: Path, monkeypatch: pytest.MonkeyPatch
+    module: Any, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     logger = MagicMock()
-    monkeypatch.setattr(memory, "logger", logger)
+    monkeypatch.setattr(module, "logger", logger)
     store = MemoryStore(workspace)
     flags = (
         "_corruption_logged",

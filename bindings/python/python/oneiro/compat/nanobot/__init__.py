@@ -14,7 +14,7 @@ from __future__ import annotations
 from .commits import CommitInfo, GitStoreError, LineAge
 from .commits import compute_line_ages as _compute_line_ages
 from .dream import WORKSPACE_PROMPT_MAX_CHARS
-from .memory import _HISTORY_ENTRY_HARD_CAP, _RAW_ARCHIVE_MAX_CHARS, MemoryStore
+from .memory import _HISTORY_ENTRY_HARD_CAP, _RAW_ARCHIVE_MAX_CHARS, MemoryStore, logger
 from .text import strip_think, truncate_text
 from .version_store import GitStore, SQLiteStore, VersionStore
 
@@ -30,6 +30,7 @@ __all__ = [
     "SQLiteStore",
     "VersionStore",
     "_compute_line_ages",
+    "logger",
     "strip_think",
     "truncate_text",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -20,6 +21,7 @@ from .version_store import VersionStore
 __all__ = ["WORKSPACE_PROMPT_MAX_CHARS", "MemoryStore"]
 
 logger = logging.getLogger(__name__)
+_OWN_LOGGER = logger
 
 #: Most characters of a conversation that is dumped because no summary could be made.
 _RAW_ARCHIVE_MAX_CHARS = 16_000
@@ -80,8 +82,10 @@ class MemoryStore(Dream, Journal):
 
     @property
     def _logger(self) -> logging.Logger:
-        # Looked up here, so that a host that replaces this module's logger gets every warning.
-        return logger
+        # Looked up at every call: a host that replaces the logger of the package, or of this
+        # module, gets every warning.
+        replaced: logging.Logger = getattr(sys.modules.get(__package__), "logger", _OWN_LOGGER)
+        return logger if replaced is _OWN_LOGGER else replaced
 
     @property
     def git(self) -> VersionStore:
@@ -153,9 +157,9 @@ class MemoryStore(Dream, Journal):
                 replace_file(self._dream_cursor_file, last)
                 self._write_entries(entries)
             self.legacy_history_file.replace(self._next_legacy_backup_path())
-            logger.info("Migrated HISTORY.md to history.jsonl (%d entries)", len(entries))
+            self._logger.info("Migrated HISTORY.md to history.jsonl (%d entries)", len(entries))
         except Exception:
-            logger.exception("Failed to migrate HISTORY.md; it stays as it is")
+            self._logger.exception("Failed to migrate HISTORY.md; it stays as it is")
 
     def _parse_legacy_history(self, text: str) -> list[dict[str, Any]]:
         return legacy.parse_history(text, self._legacy_fallback_timestamp())
@@ -188,7 +192,9 @@ class MemoryStore(Dream, Journal):
         was added."""
         checkpoint = self._build_raw_checkpoint(messages, max_chars=max_chars)
         self.append_history(checkpoint, session_key=session_key)
-        logger.warning("No summary could be made: %d messages are archived raw", len(messages))
+        self._logger.warning(
+            "No summary could be made: %d messages are archived raw", len(messages)
+        )
         return checkpoint
 
     def _build_raw_checkpoint(
