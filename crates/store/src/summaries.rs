@@ -87,7 +87,7 @@ statements! {
     EXTRACTS = "SELECT n.key FROM summaries n WHERE n.session_key = ?1 AND n.level = 'extract' \
                 AND n.overview = 0 AND n.message_tokens >= CAST(?2 AS BIGINT) \
                 ORDER BY n.depth, n.first_seq LIMIT CAST(?3 AS BIGINT)";
-    OVERVIEWS = concat!(columns!(), "WHERE n.session_key = ?1 AND n.overview = 1 ORDER BY n.key");
+    OVERVIEWS = concat!(columns!(), "WHERE n.session_key = ?1 AND n.overview > 0 ORDER BY n.key");
     WRITTEN = "SELECT key FROM summaries WHERE session_key = ?1 AND kind = 'written' ORDER BY key";
     WRITTEN_ROOTS = "SELECT n.key FROM root_summaries i JOIN summaries n ON n.key = i.summary_key \
                WHERE i.session_key = ?1 AND n.kind = 'written' ORDER BY n.key";
@@ -122,7 +122,7 @@ pub struct Node {
     pub session_key: i64,
     /// What it covers.
     pub kind: SummaryKind,
-    /// How deep it stands.
+    /// How many levels of summaries are below it.
     pub depth: i64,
     /// How it was made.
     pub level: SummaryLevel,
@@ -148,12 +148,18 @@ pub struct Node {
     pub latest_at: Timestamp,
     /// When it was made.
     pub created_at: Timestamp,
-    /// Whether it is an overview: it stands in for the oldest roots where even these do not fit. It
-    /// is never a root.
-    pub is_overview: bool,
+    /// The length, in tokens, that it was made for as an overview, which stands in for the oldest
+    /// roots where even these do not fit and is never a root; 0 for other summaries, 1 for overviews
+    /// that earlier versions made.
+    pub overview_target: i64,
 }
 
 impl Node {
+    /// Whether it is an overview.
+    pub fn is_overview(&self) -> bool {
+        self.overview_target > 0
+    }
+
     /// The summary with its links to others.
     pub fn into_summary(self, tx: &Tx<'_>) -> Result<Summary> {
         let message = |seq: i64| (seq > 0).then_some(MessageId(seq));
@@ -205,7 +211,7 @@ pub fn insert(tx: &Tx<'_>, node: &Node) -> Result<i64> {
         node.earliest_at.micros().into(),
         node.latest_at.micros().into(),
         node.created_at.micros().into(),
-        i64::from(node.is_overview).into(),
+        node.overview_target.into(),
     ];
     tx.execute(INSERT, &values)?;
     Ok(key)
@@ -453,6 +459,6 @@ fn read(row: &dyn Row) -> Result<Node> {
         earliest_at: Timestamp::from_micros(row.int(15)?),
         latest_at: Timestamp::from_micros(row.int(16)?),
         created_at: Timestamp::from_micros(row.int(17)?),
-        is_overview: row.int(18)? != 0,
+        overview_target: row.int(18)?,
     })
 }

@@ -5,10 +5,11 @@
 use super::explain::{Explained, explain};
 use super::form::Form;
 use super::frontier::Room;
+use super::inherited::InheritedRange;
 use super::markup::NOTICE_TOKENS;
 use super::preamble::{Preamble, ShownSummary, guidance_tokens, system_head};
 use super::render::{RenderRequest, Rendered, render};
-use super::select::{Selection, Selector};
+use super::select::{Selection, Selector, WantedOverview};
 use crate::Oneiro;
 use crate::sessions::fetch_session;
 use oneiro_count::tokens;
@@ -18,7 +19,7 @@ use oneiro_model::{
 };
 use oneiro_store::contexts::{self, Epoch, WindowMark};
 use oneiro_store::costs::{Cost, RangeTotals};
-use oneiro_store::{Tx, messages};
+use oneiro_store::{SessionRef, Tx, messages, sessions};
 
 /// Tokens of the time and the speaker in a transcript line.
 const TRANSCRIPT_TOKENS: i64 = 14;
@@ -40,8 +41,8 @@ pub(super) struct Assembled {
     pub(super) is_kept: bool,
     /// Whether it shows every message.
     pub(super) is_complete: bool,
-    /// The summaries for which it has no overview.
-    pub(super) wants_overview: Option<Vec<i64>>,
+    /// The overview that it lacks.
+    pub(super) wants_overview: Option<WantedOverview>,
 }
 
 /// Whether a window goes on from the one before.
@@ -99,7 +100,7 @@ impl Oneiro {
             }
         };
         let Selection { messages: shown, short, message_tokens, left_out, .. } = selection;
-        let entries = self.entries(tx, (key, id), (&shown, short))?;
+        let entries = self.entries(tx, (key, id), (&shown, short, &selection.inherited))?;
         preamble.summaries.extend(selection.summaries);
         preamble.without(&shown);
         let head = preamble.head(bare, id, left_out);
@@ -120,7 +121,7 @@ impl Oneiro {
         let mark = WindowMark {
             epoch: epoch.number,
             history: epoch.history,
-            first_seq: shown.first().map_or(0, |cost| cost.seq),
+            first_seq: shown.first().map_or(selection.own_from, |cost| cost.seq),
             full_seq: shown
                 .get(short)
                 .map_or(shown.last().map_or(0, |cost| cost.seq + 1), |cost| cost.seq),
@@ -168,14 +169,19 @@ impl Oneiro {
         &self,
         tx: &Tx<'_>,
         session: (i64, &SessionId),
-        (shown, short): (&[Cost], usize),
+        (shown, short, inherited): (&[Cost], usize, &[InheritedRange]),
     ) -> Result<Vec<(Message, Form)>> {
         let (Some(first), Some(last)) = (shown.first(), shown.last()) else {
             return Ok(Vec::new());
         };
+        let mut found = Vec::with_capacity(shown.len());
+        for range in inherited.iter().rev().filter(|range| range.last >= first.seq) {
+            found.extend(inherited_messages(tx, *range)?);
+        }
+        found.extend(messages::between(tx, session.into(), first.seq - 1, last.seq + 1)?);
         let mut costs = shown.iter().enumerate().peekable();
         let mut entries = Vec::with_capacity(shown.len());
-        for message in messages::between(tx, session.into(), first.seq - 1, last.seq + 1)? {
+        for message in found {
             while costs.next_if(|(_, cost)| cost.seq < message.id.0).is_some() {}
             if let Some((index, cost)) = costs.next_if(|(_, cost)| cost.seq == message.id.0) {
                 let is_short = index < short && cost.short_tokens < cost.tokens;
@@ -201,6 +207,14 @@ impl Oneiro {
         }
         count
     }
+}
+
+fn inherited_messages(tx: &Tx<'_>, range: InheritedRange) -> Result<Vec<Message>> {
+    let Some((id, _)) = sessions::id_and_project(tx, range.session_key)? else {
+        return Ok(Vec::new());
+    };
+    let session = SessionRef { key: range.session_key, id: &id };
+    messages::between(tx, session, range.first - 1, range.last + 1)
 }
 
 /// The budget that identifies windows of one kind.

@@ -205,8 +205,8 @@ impl<'a> Compaction<'a> {
             stopped = self.run()?;
             assembled = self.unmarked_window(until)?;
         }
-        if let Some(children) = &assembled.wants_overview
-            && self.oneiro.add_overview((self.key, self.id), children)
+        if let Some(wanted) = &assembled.wants_overview
+            && self.oneiro.add_overview((self.key, self.id), wanted)
         {
             assembled = self.unmarked_window(until)?;
         }
@@ -236,7 +236,8 @@ impl<'a> Compaction<'a> {
         let (whole, coarsest) = self.oneiro.store.read(|tx| {
             let outline = Outline::read(tx, (self.key, self.id))?;
             let others = outline.roots.iter().filter(|root| root.session_key != self.key);
-            let others: i64 = others.map(|root| root.tokens).sum();
+            let in_full = |root: &Node| root.message_tokens.max(root.tokens);
+            let others: i64 = others.map(in_full).sum();
             Ok((outline.together(tx, (0, i64::MAX))?.tokens + others, outline.tokens()))
         })?;
         let tokens = |context: i64| usize::try_from(context + self.prompt_tokens).unwrap_or(0);

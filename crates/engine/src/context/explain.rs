@@ -5,7 +5,7 @@ use oneiro_model::{ItemPlace, MessageId, Result, SummaryKind, WindowItem};
 use oneiro_store::Tx;
 use oneiro_store::costs::{Cost, RangeTotals};
 use oneiro_store::message_rows::{self, Include, Position};
-use oneiro_store::summaries::Node;
+use oneiro_store::summaries::{self, Node};
 use serde_json::Value;
 
 /// What assembly decided.
@@ -78,7 +78,7 @@ fn why_summary(summary: &ShownSummary) -> String {
         _ if !summary.has_text => "shown as a handle: its text does not fit".to_owned(),
         SummaryKind::Written => "written by hand".to_owned(),
         SummaryKind::Leaf => format!("covers {} messages", node.message_count),
-        SummaryKind::Condensed if node.is_overview => {
+        SummaryKind::Condensed if node.is_overview() => {
             format!("overview of the oldest {} messages", node.message_count)
         }
         SummaryKind::Condensed => {
@@ -94,14 +94,15 @@ impl Explained<'_, '_> {
             return Ok(None);
         }
         let under = |cost: &&Cost| (node.first_seq..=node.last_seq).contains(&cost.seq);
-        let shown: Vec<&Cost> = if node.session_key == self.key {
-            self.shown.iter().filter(under).collect()
-        } else {
-            Vec::new()
-        };
+        let shown: Vec<&Cost> = self.shown.iter().filter(under).collect();
         let messages = node.message_count - shown.len() as i64;
         let last = match shown.first() {
             None => node.last_seq,
+            Some(first) if node.session_key != self.key => {
+                let seqs = summaries::seqs_under(self.tx, node.key)?;
+                let before = seqs.into_iter().filter(|seq| *seq < first.seq).max();
+                before.unwrap_or(node.first_seq)
+            }
             Some(first) => {
                 let edge = Position { session_key: self.key, seq: first.seq };
                 let before = message_rows::session_ids_before(self.tx, edge, Include::Live, 1)?;

@@ -21,6 +21,13 @@ const HANDLE_TOKENS: i64 = 60;
 /// Length of an overview, in percent of the summaries it stands in for.
 const OVERVIEW_PERCENT: i64 = 60;
 
+/// An overview takes at most this part of a small room, one in two, before it gets what is left.
+const OVERVIEW_PARTS: i64 = 2;
+
+/// The length of an overview is a multiple of so many tokens, so that windows of nearly the same
+/// room share one.
+const OVERVIEW_STEP: i64 = 64;
+
 /// A summary that a window may show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Piece {
@@ -33,16 +40,17 @@ pub(super) struct Piece {
     pub(super) source_tokens: i64,
     /// Tokens of all messages under it.
     pub(super) message_tokens: i64,
-    /// Whether the messages under it are in the session itself, so that its windows can show them.
-    pub(super) is_own: bool,
     /// Whether it covers other summaries.
     pub(super) is_condensed: bool,
 }
 
 /// Where a choice reads from, no further than the budget reaches.
 pub(super) trait History {
-    /// The next older live message, from the newest on.
+    /// The next older live message, from the newest on. Inherited messages follow the session's own
+    /// and have lower ids.
     fn older(&mut self) -> Result<Option<Cost>>;
+    /// Whether the last message read was inherited from a session that this one continues.
+    fn is_inherited(&self) -> bool;
     /// The summaries right under one, oldest first.
     fn children(&mut self, key: i64) -> Result<Vec<Piece>>;
 }
@@ -58,7 +66,7 @@ pub(super) struct Room {
     pub(super) notice: i64,
     /// Percentage of messages below which they go before finer summaries.
     pub(super) fresh_share: i64,
-    /// Tokens of an overview.
+    /// Tokens of an overview in a room that is large enough.
     pub(super) overview: i64,
 }
 
@@ -71,7 +79,8 @@ pub(super) struct Covered {
     pub(super) uncovered: Option<i64>,
     /// The first message after the newest summary.
     pub(super) open: Option<i64>,
-    /// Where the newest turn begins; without it the newest step is shown in any case.
+    /// Where the newest turn begins; without it the newest step is shown in any case, unless it is
+    /// inherited.
     pub(super) newest_turn: Option<i64>,
 }
 
@@ -86,8 +95,10 @@ pub(super) struct Frontier {
     pub(super) message_tokens: i64,
     /// The summaries, oldest first.
     pub(super) pieces: Vec<Piece>,
-    /// How many of these, the oldest, one overview stands in for; 0 or at least 2.
+    /// How many of these, the oldest, one overview stands in for.
     pub(super) collapsed: usize,
+    /// The length of that overview, in tokens.
+    pub(super) overview: i64,
     /// Whether even the coarsest state does not fit.
     pub(super) is_over: bool,
     /// Whether every message is shown.
@@ -104,11 +115,12 @@ pub(super) fn choose(history: &mut dyn History, covered: Covered, room: Room) ->
             best = Some(chain.state.clone());
         }
     }
-    let is_over = best.is_none();
+    let has_room = best.is_some();
     chain.state = best.unwrap_or(coarsest);
-    if !is_over {
+    if has_room {
         chain.unfold_into_rest()?;
     }
+    let is_over = chain.cost_with(0) > room.tokens;
     // Whether the oldest message shown is the oldest there is.
     chain.message_at(chain.state.count)?;
     Ok(chain.into_frontier(is_over))
@@ -199,10 +211,14 @@ impl<'a> Chain<'a> {
     /// The coarsest state: the newest turn, and an overview of everything before it.
     fn begin(history: &'a mut dyn History, covered: Covered, room: Room) -> Result<Chain<'a>> {
         let Covered { roots, uncovered, open, newest_turn } = covered;
-        let collapsed = if roots.len() > 1 { roots.len() } else { 0 };
+        let is_leaf = |piece: &Piece| !piece.is_condensed;
+        let collapsed = if roots.iter().all(is_leaf) && roots.len() < 2 { 0 } else { roots.len() };
         let state = State { count: 0, pieces: Rc::new(roots), collapsed, shown_under_newest: 0 };
         let messages = Messages::default();
         let mut chain = Chain { history, uncovered, open, room, messages, state };
+        if chain.message_at(0)?.is_some() && chain.history.is_inherited() {
+            return Ok(chain);
+        }
         while chain.show_step()? {
             let oldest = chain.messages.costs.last().map_or(0, |cost| cost.seq);
             if newest_turn.is_none_or(|turn| oldest <= turn) {
@@ -261,9 +277,9 @@ impl<'a> Chain<'a> {
 
     /// Drops the summaries of which every message is shown.
     fn show_message(&mut self, cost: Cost) {
-        let is_shown = |piece: &Piece| piece.is_own && piece.range.0 >= cost.seq;
+        let is_shown = |piece: &Piece| piece.range.0 >= cost.seq;
         if let Some(newest) = self.state.pieces.last() {
-            if newest.is_own && newest.range.1 >= cost.seq {
+            if newest.range.1 >= cost.seq {
                 self.state.shown_under_newest += cost.tokens;
             }
             if is_shown(newest) {
@@ -277,10 +293,12 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// An overview stands in for two summaries or more, or for none.
+    /// An overview that loses summaries stands in for two or more, or for none.
     fn limit_collapsed(&mut self) {
-        let collapsed = self.state.collapsed.min(self.state.pieces.len());
-        self.state.collapsed = if collapsed < 2 { 0 } else { collapsed };
+        let pieces = self.state.pieces.len();
+        if self.state.collapsed > pieces {
+            self.state.collapsed = if pieces < 2 { 0 } else { pieces };
+        }
     }
 
     /// The unfolding that comes first among those wanted.
@@ -311,10 +329,11 @@ impl<'a> Chain<'a> {
         }
         if let Some(newest) = collapsed.checked_sub(1).and_then(|last| pieces.get(last)) {
             let under = pieces.iter().take(collapsed).map(|piece| piece.message_tokens).sum();
-            let fewer = if collapsed == 2 { 0 } else { collapsed - 1 };
+            let fewer = one_less(collapsed);
             let rest = pieces.iter().take(collapsed - 1).skip(fewer).map(|piece| piece.tokens);
-            let added = newest.tokens + rest.sum::<i64>() + self.overview_tokens(fewer)
-                - self.overview_tokens(collapsed);
+            let limit = self.room.overview;
+            let added = newest.tokens + rest.sum::<i64>() + self.overview_tokens(fewer, limit)
+                - self.overview_tokens(collapsed, limit);
             let what = Unfold::Overview(collapsed);
             consider(Unfolding { what, added, priority: priority(under, distance) });
         }
@@ -324,8 +343,7 @@ impl<'a> Chain<'a> {
     fn unfold(&mut self, what: Unfold) -> Result<()> {
         let key = match what {
             Unfold::Overview(_) => {
-                self.state.collapsed = self.state.collapsed.saturating_sub(1);
-                self.limit_collapsed();
+                self.state.collapsed = one_less(self.state.collapsed);
                 return Ok(());
             }
             Unfold::Piece(key) => key,
@@ -336,7 +354,7 @@ impl<'a> Chain<'a> {
         let Some(at) = pieces.iter().position(|piece| piece.key == key) else { return Ok(()) };
         let is_newest = at + 1 == pieces.len();
         let (dropped, kept): (Vec<Piece>, Vec<Piece>) =
-            children.into_iter().partition(|child| child.is_own && child.range.0 >= first);
+            children.into_iter().partition(|child| child.range.0 >= first);
         pieces.splice(at..=at, kept);
         if is_newest {
             let dropped: i64 = dropped.iter().map(|child| child.message_tokens).sum();
@@ -374,23 +392,39 @@ impl<'a> Chain<'a> {
         self.messages.tokens(count, self.messages.in_full(count))
     }
 
+    /// Tokens of the summaries in a room that is large enough: the order of the chain follows from
+    /// these, so it is the same for every room.
     fn piece_tokens(&self) -> i64 {
+        self.apart_tokens() + self.overview_tokens(self.state.collapsed, self.room.overview)
+    }
+
+    /// Tokens of the summaries beside the overview.
+    fn apart_tokens(&self) -> i64 {
         let apart = self.state.pieces.iter().skip(self.state.collapsed);
-        self.overview_tokens(self.state.collapsed) + apart.map(|piece| piece.tokens).sum::<i64>()
+        apart.map(|piece| piece.tokens).sum()
     }
 
-    /// Tokens of the overview of the oldest summaries. It is made after the choice, so its length
-    /// is fixed by what it covers.
-    fn overview_tokens(&self, collapsed: usize) -> i64 {
-        let covered: i64 = self.state.pieces.iter().take(collapsed).map(|piece| piece.tokens).sum();
-        overview_tokens(covered, collapsed, self.room.overview)
+    /// Tokens of the overview of the oldest summaries.
+    fn overview_tokens(&self, collapsed: usize, limit: i64) -> i64 {
+        overview_tokens(self.covered_tokens(collapsed), collapsed, limit)
     }
 
+    fn covered_tokens(&self, collapsed: usize) -> i64 {
+        self.state.pieces.iter().take(collapsed).map(|piece| piece.tokens).sum()
+    }
+
+    /// The cost in this room. A larger room has at least as many tokens more as its overview.
     fn cost(&self) -> i64 {
+        self.cost_with(self.room.overview.min(self.room.tokens / OVERVIEW_PARTS))
+    }
+
+    /// The cost with an overview of at most `limit` tokens.
+    fn cost_with(&self, limit: i64) -> i64 {
         let is_omitting = self.uncovered.is_some_and(|seq| seq < self.first_shown());
         let guidance = is_omitting || !self.state.pieces.is_empty();
         self.message_tokens()
-            + self.piece_tokens()
+            + self.apart_tokens()
+            + self.overview_tokens(self.state.collapsed, limit)
             + if guidance { self.room.guidance } else { 0 }
             + if is_omitting { self.room.notice } else { 0 }
     }
@@ -402,14 +436,21 @@ impl<'a> Chain<'a> {
     fn into_frontier(self, is_over: bool) -> Frontier {
         let count = self.state.count;
         let is_complete = self.messages.is_complete && count == self.messages.costs.len();
-        let rest = self.room.tokens - (self.cost() - self.message_tokens());
+        let around = self.cost_with(0) - self.message_tokens();
         // Where everything is shown, or nothing but the newest turn, the forms take what fits.
         let in_full = if is_complete || is_over {
-            let fits = |in_full: &usize| self.messages.tokens(count, *in_full) <= rest;
+            let fits = |in_full: &usize| {
+                around + self.messages.tokens(count, *in_full) <= self.room.tokens
+            };
             (0..=count).rev().find(fits).unwrap_or(0)
         } else {
             self.messages.in_full(count)
         };
+        let left = self.room.tokens - around - self.messages.tokens(count, in_full);
+        // The overview is made after the choice, and gets what is left.
+        let spare = left + self.overview_tokens(self.state.collapsed, 0);
+        let overview =
+            self.overview_tokens(self.state.collapsed, spare / OVERVIEW_STEP * OVERVIEW_STEP);
         let mut messages: Vec<Cost> = self.messages.costs.iter().take(count).copied().collect();
         messages.reverse();
         Frontier {
@@ -418,10 +459,17 @@ impl<'a> Chain<'a> {
             short: count - in_full,
             pieces: self.state.pieces.as_ref().clone(),
             collapsed: self.state.collapsed,
-            is_over,
+            overview,
+            is_over: left < 0,
             is_complete,
         }
     }
+}
+
+/// How many summaries an overview stands in for after the newest of them is shown by itself: two or
+/// more, or none.
+fn one_less(collapsed: usize) -> usize {
+    if collapsed <= 2 { 0 } else { collapsed - 1 }
 }
 
 /// The length of an overview over `pieces` summaries of `covered` tokens together. Never shorter

@@ -12,6 +12,7 @@ mod expand;
 mod explain;
 mod form;
 mod frontier;
+mod inherited;
 mod invalidate;
 mod lease;
 mod leaving;

@@ -37,7 +37,7 @@ impl Oneiro {
             earliest_at: now,
             latest_at: now,
             created_at: now,
-            is_overview: false,
+            overview_target: 0,
         }
     }
 

@@ -2,11 +2,10 @@
 //! even for these. An overview is a cache like any other: it is made when a window wants it, always
 //! as an extract, and removed when no window shows it.
 
-use super::frontier::overview_tokens;
 use super::markup;
 use super::new_node::summary_lines;
 use super::node_text::fill;
-use super::select::overview_of;
+use super::select::{WantedOverview, overview_of};
 use super::summarise::{Source, summarise};
 use crate::Oneiro;
 use oneiro_model::{Error, Result, SessionId};
@@ -19,8 +18,8 @@ const UNMARKED_MAX: usize = 8;
 
 impl Oneiro {
     /// Makes the overview of these summaries; false if it could not be made or stored.
-    pub(super) fn add_overview(&self, session: (i64, &SessionId), children: &[i64]) -> bool {
-        let made = self.make_overview(session, children);
+    pub(super) fn add_overview(&self, session: (i64, &SessionId), wanted: &WantedOverview) -> bool {
+        let made = self.make_overview(session, wanted);
         if let Err(error) = &made {
             // The window names the summaries without their text.
             tracing::info!(%error, "an overview was not made");
@@ -28,50 +27,49 @@ impl Oneiro {
         made.unwrap_or(false)
     }
 
-    fn make_overview(&self, (key, id): (i64, &SessionId), children: &[i64]) -> Result<bool> {
-        let (nodes, generation, rules) = self.store.read(|tx| {
+    fn make_overview(&self, (key, id): (i64, &SessionId), wanted: &WantedOverview) -> Result<bool> {
+        let WantedOverview { children, target } = wanted;
+        let (nodes, generation) = self.store.read(|tx| {
             let nodes = children.iter().map(|key| summaries::get(tx, *key));
             let nodes = nodes.collect::<Result<Vec<_>>>()?;
             let nodes: Vec<Node> = nodes.into_iter().flatten().collect();
-            Ok((nodes, segments::state(tx)?.generation, self.settings_in(tx)?))
+            Ok((nodes, segments::state(tx)?.generation))
         })?;
-        if nodes.len() != children.len() || nodes.len() < 2 {
+        if nodes.len() != children.len() || nodes.is_empty() {
             return Ok(false);
         }
         let mut overview = self.node_over((key, id), &nodes);
-        overview.is_overview = true;
-        let limit = rules.condensed_target_tokens as i64 / 2;
-        let target = overview_tokens(overview.source_tokens, nodes.len(), limit);
+        overview.overview_target = *target;
         let bare = oneiro_count::tokens(&markup::summary(&overview, true)) as i64 + 1;
         let source = Source {
             prompt: "condensed",
             lines: &summary_lines(&nodes),
             prior: &[],
             question: None,
-            target: usize::try_from(target.min(overview.source_tokens - 1) - bare).unwrap_or(0),
+            target: usize::try_from((*target).min(overview.source_tokens - 1) - bare).unwrap_or(0),
             input_tokens: 0,
         };
         fill(&mut overview, summarise(&source, None));
-        if overview.content.is_empty() || overview.tokens > target {
+        if overview.content.is_empty() || overview.tokens > *target {
             return Ok(false);
         }
         self.cancel.check()?;
-        let children = children.to_vec();
         self.store.write_derived(|tx| {
             if segments::state(tx)?.generation != generation {
                 return Err(Error::conflict("something was erased meanwhile"));
             }
-            if overview_of(tx, key, &children)?.is_some() {
+            let found = overview_of(tx, key, wanted)?;
+            if found.is_some_and(|found| found.overview_target == *target) {
                 return Ok(true);
             }
-            for child in &children {
+            for child in children {
                 if summaries::get(tx, *child)?.is_none() {
                     return Err(Error::conflict("a summary was removed meanwhile"));
                 }
             }
             remove_unmarked(tx, key)?;
             let added = summaries::insert(tx, &overview)?;
-            summaries::cover_children(tx, added, &children)?;
+            summaries::cover_children(tx, added, children)?;
             Ok(true)
         })
     }

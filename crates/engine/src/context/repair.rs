@@ -74,10 +74,10 @@ impl Oneiro {
 /// of others that it showed or that none of its own covers.
 fn roots(tx: &Tx<'_>, key: i64) -> Result<BTreeSet<i64>> {
     let mut roots = BTreeSet::new();
-    for node in summaries::of_session(tx, key)?.into_iter().filter(|node| !node.is_overview) {
+    for node in summaries::of_session(tx, key)?.into_iter().filter(|node| !node.is_overview()) {
         let mut above = false;
         for parent in summaries::parent_keys(tx, node.key)? {
-            let covers = |parent: Node| parent.session_key == key && !parent.is_overview;
+            let covers = |parent: Node| parent.session_key == key && !parent.is_overview();
             above |= summaries::get(tx, parent)?.is_some_and(covers);
         }
         if !above {
@@ -89,7 +89,7 @@ fn roots(tx: &Tx<'_>, key: i64) -> Result<BTreeSet<i64>> {
         let parents = summaries::parent_keys(tx, *node)?;
         let mut above = false;
         for parent in parents.iter().filter(|parent| own.contains(parent)) {
-            above |= summaries::get(tx, *parent)?.is_some_and(|parent| !parent.is_overview);
+            above |= summaries::get(tx, *parent)?.is_some_and(|parent| !parent.is_overview());
         }
         if !above {
             roots.insert(*node);
@@ -163,10 +163,12 @@ fn node_problem(tx: &Tx<'_>, node: &Node) -> Result<Option<&'static str>> {
         let own = summaries::sessions_under(tx, node.key)? == [node.session_key];
         // Between the roots that an overview stands in for, messages may be uncovered.
         let gap = own
-            && !node.is_overview
+            && !node.is_overview()
             && messages::live_seqs_between(tx, node.session_key, node.first_seq, node.last_seq)?
                 != summaries::seqs_under(tx, node.key)?;
         return Ok(match children.len() {
+            // An overview shortens a single root where that does not fit.
+            1 if node.is_overview() => None,
             0 | 1 => Some("covers fewer than two summaries"),
             _ if deeper => Some("covers a summary that is not below it"),
             _ if gap => Some("leaves a gap among the messages it covers"),

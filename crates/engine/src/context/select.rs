@@ -3,6 +3,7 @@
 
 use super::counting::Uncounted;
 use super::frontier::{Covered, Frontier, History, Piece, Room, choose};
+use super::inherited::{Inherited, InheritedRange};
 use super::outline::{NewestFirst, Outline, live_uncounted, newest_turn};
 use super::preamble::ShownSummary;
 use oneiro_model::{Result, SessionId, SummaryKind};
@@ -15,6 +16,10 @@ use oneiro_store::summaries::{self, Node};
 pub(super) struct Selection {
     /// The messages, oldest first.
     pub(super) messages: Vec<Cost>,
+    /// Which of them belong to sessions that this one continues, newest first.
+    pub(super) inherited: Vec<InheritedRange>,
+    /// Messages from here on are the session's own.
+    pub(super) own_from: i64,
     /// How many of them, the oldest, are in their short form.
     pub(super) short: usize,
     /// Tokens of the messages in these forms.
@@ -25,8 +30,17 @@ pub(super) struct Selection {
     pub(super) left_out: RangeTotals,
     /// Whether every message is shown.
     pub(super) is_complete: bool,
-    /// The summaries that should be shown as one overview, which does not exist yet.
-    pub(super) wants_overview: Option<Vec<i64>>,
+    /// The overview that should be shown, which does not exist yet.
+    pub(super) wants_overview: Option<WantedOverview>,
+}
+
+/// An overview that a window lacks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct WantedOverview {
+    /// The summaries that it stands in for, oldest first.
+    pub(super) children: Vec<i64>,
+    /// Its length, in tokens.
+    pub(super) target: i64,
 }
 
 /// Selects from one snapshot of a session.
@@ -90,6 +104,8 @@ impl<'a, 't> Selector<'a, 't> {
         Ok(Some(Selection {
             is_complete: summaries.is_empty() && !mark.omits,
             messages,
+            inherited: history.into_inherited(),
+            own_from: mark.first_seq,
             short,
             message_tokens,
             summaries,
@@ -112,36 +128,48 @@ impl<'a, 't> Selector<'a, 't> {
                 .map(|gap| gap.all.first),
             newest_turn: newest_turn(self.tx, self.session.0, &self.tail)?,
         };
-        let frontier = choose(&mut self.history(), covered, room)?;
+        let own_from = outline.roots.iter().map(|node| node.last_seq + 1).max().unwrap_or(0);
+        let mut history = self.history();
+        let frontier = choose(&mut history, covered, room)?;
         let first = frontier.messages.first().map_or(i64::MAX, |cost| cost.seq);
         let left_out = self.left_out(&outline, first)?;
         let (summaries, wants_overview) = self.summaries(&frontier)?;
         Ok(Selection {
             messages: frontier.messages,
+            inherited: history.into_inherited(),
+            own_from,
             short: frontier.short,
             message_tokens: frontier.message_tokens,
-            summaries,
             left_out,
-            is_complete: frontier.is_complete,
+            is_complete: frontier.is_complete && summaries.is_empty(),
+            summaries,
             wants_overview,
         })
     }
 
     /// The summaries of a frontier with their text, and what an overview is wanted for.
-    fn summaries(&self, frontier: &Frontier) -> Result<(Vec<ShownSummary>, Option<Vec<i64>>)> {
+    fn summaries(
+        &self,
+        frontier: &Frontier,
+    ) -> Result<(Vec<ShownSummary>, Option<WantedOverview>)> {
         let keys: Vec<i64> = frontier.pieces.iter().map(|piece| piece.key).collect();
         let (collapsed, apart) = keys.split_at(frontier.collapsed.min(keys.len()));
         let (mut shown, mut wants_overview) = (Vec::new(), None);
+        let mut named = 0;
         if !collapsed.is_empty() {
-            match overview_of(self.tx, self.session.0, collapsed)? {
+            let wanted = WantedOverview { children: collapsed.to_vec(), target: frontier.overview };
+            let found = overview_of(self.tx, self.session.0, &wanted)?;
+            if found.as_ref().is_none_or(|found| found.overview_target != wanted.target) {
+                wants_overview = Some(wanted);
+            }
+            match found {
                 Some(overview) => shown.push(overview),
-                None => wants_overview = Some(collapsed.to_vec()),
+                None => {
+                    shown.extend(self.nodes(collapsed)?);
+                    named = shown.len();
+                }
             }
         }
-        if wants_overview.is_some() {
-            shown.extend(self.nodes(collapsed)?);
-        }
-        let named = if wants_overview.is_some() { shown.len() } else { 0 };
         shown.extend(self.nodes(apart)?);
         // Where not even the coarsest state fits, summaries are named without their text.
         let without_text = if frontier.is_over { shown.len() } else { named };
@@ -185,7 +213,8 @@ impl<'a, 't> Selector<'a, 't> {
 
     fn history(&self) -> StoredHistory<'_, 't> {
         let newest_first = NewestFirst::new(self.tx, self.session.0, &self.tail);
-        StoredHistory { selector: self, newest_first }
+        let inherited = Inherited::new(self.tx, self.session.0);
+        StoredHistory { selector: self, newest_first, inherited, is_inherited: false }
     }
 
     fn piece(&self, node: &Node) -> Piece {
@@ -195,39 +224,68 @@ impl<'a, 't> Selector<'a, 't> {
             tokens: node.tokens,
             source_tokens: node.source_tokens,
             message_tokens: node.message_tokens,
-            is_own: node.session_key == self.session.0,
             is_condensed: node.kind == SummaryKind::Condensed,
         }
     }
 }
 
-/// The overview of these summaries, if there is one.
-pub(super) fn overview_of(tx: &Tx<'_>, session_key: i64, children: &[i64]) -> Result<Option<Node>> {
-    let mut wanted = children.to_vec();
-    wanted.sort_unstable();
+/// The overview of these summaries that was made for this length; otherwise the longest that fits.
+pub(super) fn overview_of(
+    tx: &Tx<'_>,
+    session_key: i64,
+    wanted: &WantedOverview,
+) -> Result<Option<Node>> {
+    let mut children = wanted.children.clone();
+    children.sort_unstable();
+    let mut best: Option<Node> = None;
     for overview in summaries::overviews(tx, session_key)? {
-        if summaries::child_keys(tx, overview.key)? == wanted {
+        if overview.tokens > wanted.target || summaries::child_keys(tx, overview.key)? != children {
+            continue;
+        }
+        if overview.overview_target == wanted.target {
             return Ok(Some(overview));
         }
+        if best.as_ref().is_none_or(|best| best.tokens < overview.tokens) {
+            best = Some(overview);
+        }
     }
-    Ok(None)
+    Ok(best)
 }
 
 /// A session in the store, as a choice reads it.
 struct StoredHistory<'a, 't> {
     selector: &'a Selector<'a, 't>,
     newest_first: NewestFirst<'a, 't>,
+    inherited: Inherited<'a, 't>,
+    is_inherited: bool,
+}
+
+impl StoredHistory<'_, '_> {
+    fn into_inherited(self) -> Vec<InheritedRange> {
+        self.inherited.into_ranges()
+    }
 }
 
 impl History for StoredHistory<'_, '_> {
     fn older(&mut self) -> Result<Option<Cost>> {
         let extra = self.selector.extra;
-        let cost = self.newest_first.next()?;
+        let mut cost = None;
+        if !self.is_inherited {
+            cost = self.newest_first.next()?;
+        }
+        if cost.is_none() {
+            self.is_inherited = true;
+            cost = self.inherited.next()?;
+        }
         Ok(cost.map(|cost| Cost {
             tokens: cost.tokens + extra,
             short_tokens: cost.short_tokens + extra,
             ..cost
         }))
+    }
+
+    fn is_inherited(&self) -> bool {
+        self.is_inherited
     }
 
     fn children(&mut self, key: i64) -> Result<Vec<Piece>> {

@@ -28,8 +28,8 @@ impl Context<'_> {
             if self.oneiro.prepare_at_once((key, id)) {
                 assembled = assemble()?;
             }
-            if let Some(children) = &assembled.wants_overview
-                && self.oneiro.add_overview((key, id), children)
+            if let Some(wanted) = &assembled.wants_overview
+                && self.oneiro.add_overview((key, id), wanted)
             {
                 assembled = assemble()?;
             }

@@ -90,6 +90,22 @@ on_both_backends! {
         }
     }
 
+    fn small_windows_of_turns_of_every_length_are_filled(space) {
+        let oneiro = open(space);
+        let lengths = [12, 40, 700, 9, 160, 60, 1_400, 25, 300, 80];
+        let said = (0..420).flat_map(|at| {
+            let length = lengths[at % lengths.len()];
+            [user(prose(at as u64, length / 3 + 5)), agent(prose(at as u64 + 10_000, length))]
+        });
+        let id = begin(&oneiro, "s", said.collect());
+        prepare(&oneiro, &id);
+        for budget in [1_200, 2_500, 2_800, 3_000, 3_500, 6_000] {
+            let window = look(&oneiro, &id, budget);
+            assert!(window.tokens <= budget);
+            assert_filled(&window, 85);
+        }
+    }
+
     fn a_larger_window_shows_every_message_of_a_smaller_one(space) {
         let oneiro = open(space);
         let id = begin(&oneiro, "s", chat(0, 400));

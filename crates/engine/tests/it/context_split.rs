@@ -229,4 +229,39 @@ on_both_backends! {
         assert!(done.tokens_after <= done.tokens_before);
         assert_reaches(&oneiro, &child, &said);
     }
+
+    // The summaries stand in only for what does not fit: a large window of the continuation shows the
+    // messages of the parent as the parent's own window does.
+    fn a_large_window_of_a_continuation_shows_every_message_of_its_parents(space) {
+        let oneiro = open(space);
+        let id = begin(&oneiro, "s", turns(0, 60));
+        until(&oneiro, &id, 2_000);
+        let child = oneiro.sessions().split(&id, SplitRequest::default()).unwrap().id;
+        let grandchild = oneiro.sessions().split(&child, SplitRequest::default()).unwrap().id;
+        for id in [&child, &grandchild] {
+            let window = peek(&oneiro, id, 100_000);
+            assert_eq!((window.summaries.len(), window.omitted.messages), (0, 0));
+            assert_eq!(window.messages.len(), 120, "{id:?}");
+            assert_eq!(window.messages, peek(&oneiro, &sid("s"), 100_000).messages);
+        }
+        // A window between the two shows the newest in full and summaries of the rest.
+        let between = peek(&oneiro, &grandchild, 8_000);
+        assert!(!between.summaries.is_empty() && between.messages.len() > 20);
+        oneiro.messages().append(&grandchild, turns(70, 72)).unwrap();
+        assert_eq!(peek(&oneiro, &grandchild, 100_000).messages.len(), 124);
+        assert_context_rules(&oneiro, &grandchild);
+    }
+
+    fn a_second_look_at_a_continuation_breaks_nothing(space) {
+        let oneiro = open(space);
+        let id = begin(&oneiro, "s", turns(0, 60));
+        until(&oneiro, &id, 2_000);
+        let child = oneiro.sessions().split(&id, SplitRequest::default()).unwrap().id;
+        for budget in [2_000, 4_000, 100_000] {
+            let request = oneiro::WindowRequest { budget, ..oneiro::WindowRequest::default() };
+            let looks = [(); 3].map(|()| oneiro.context().window(&child, &request).unwrap());
+            assert_eq!(looks[0].messages, looks[1].messages);
+            assert!(looks.iter().all(|look| look.broke.is_none()), "{:?}", looks[1].broke);
+        }
+    }
 }

@@ -41,7 +41,6 @@ impl Generated {
                     tokens: (source / 6).clamp(60, 350),
                     source_tokens: source,
                     message_tokens: source,
-                    is_own: true,
                     is_condensed: false,
                 }
             })
@@ -64,7 +63,6 @@ impl Generated {
                         tokens: sum(|piece| piece.tokens) * 7 / 10,
                         source_tokens: sum(|piece| piece.tokens),
                         message_tokens: sum(|piece| piece.message_tokens),
-                        is_own: true,
                         is_condensed: true,
                     }
                 })
@@ -100,6 +98,10 @@ impl History for Reading<'_> {
         Ok(self.generated.newest_first.get(self.next - 1).copied())
     }
 
+    fn is_inherited(&self) -> bool {
+        false
+    }
+
     fn children(&mut self, key: i64) -> Result<Vec<Piece>> {
         Ok(self.generated.children.get(&key).cloned().unwrap_or_default())
     }
@@ -110,11 +112,23 @@ fn room(tokens: i64) -> Room {
 }
 
 fn cost(frontier: &Frontier, room: Room) -> i64 {
-    let collapsed = frontier.pieces.iter().take(frontier.collapsed).map(|piece| piece.tokens);
-    let overview = overview_tokens(collapsed.sum(), frontier.collapsed, room.overview);
     let apart = frontier.pieces.iter().skip(frontier.collapsed);
     let guidance = if frontier.pieces.is_empty() { 0 } else { room.guidance };
-    frontier.message_tokens + overview + apart.map(|piece| piece.tokens).sum::<i64>() + guidance
+    frontier.message_tokens
+        + frontier.overview
+        + apart.map(|piece| piece.tokens).sum::<i64>()
+        + guidance
+}
+
+/// Sizes of turns as people and agents write them: mostly short, some long.
+fn turns() -> impl Strategy<Value = Vec<(i64, bool)>> {
+    let size = prop_oneof![4 => 5_i64..80, 4 => 50_i64..400, 1 => 300_i64..2_000];
+    prop::collection::vec(size.prop_map(|size| (size, true)), 40..900)
+}
+
+/// Tokens of the next older message than those of a frontier.
+fn next_step(generated: &Generated, found: &Frontier) -> i64 {
+    generated.newest_first.get(found.messages.len()).map_or(0, |cost| cost.tokens)
 }
 
 fn sizes() -> impl Strategy<Value = Vec<(i64, bool)>> {
@@ -173,6 +187,37 @@ proptest! {
         let found = generated.choose(tokens);
         let filled = cost(&found, room(tokens));
         prop_assert!(found.is_complete || filled * 100 >= tokens * 85, "{filled} of {tokens}");
+    }
+
+    // What stays empty is less than the next older message would take, unless a summary is unfolded
+    // first: to show the message all the same would take it from a larger window.
+    #[test]
+    fn only_a_step_larger_than_the_rest_leaves_a_window_unfilled(
+        sizes in turns(),
+        tokens in 700_i64..40_000,
+    ) {
+        let generated = Generated::new(&sizes, sizes.len() - 1);
+        let found = generated.choose(tokens);
+        let filled = cost(&found, room(tokens));
+        let is_filled = found.is_complete || filled * 100 >= tokens * 85;
+        let next = next_step(&generated, &found);
+        let unfolds = found.collapsed > 0 || found.pieces.iter().any(|piece| piece.is_condensed);
+        prop_assert!(
+            is_filled || unfolds || next > tokens - filled,
+            "{filled} of {tokens}, the next has {next}"
+        );
+    }
+
+    // Of a long history, an overview as long as the rest fills what no message fits into.
+    #[test]
+    fn a_small_window_of_a_long_history_is_filled_whatever_its_turns(
+        sizes in prop::collection::vec((5_i64..2_000).prop_map(|size| (size, true)), 600..900),
+        tokens in 700_i64..4_000,
+    ) {
+        let generated = Generated::new(&sizes, sizes.len() - 1);
+        let found = generated.choose(tokens);
+        let filled = cost(&found, room(tokens));
+        prop_assert!(found.is_over || filled * 100 >= tokens * 85, "{filled} of {tokens}");
     }
 }
 
