@@ -2,7 +2,9 @@
 
 use crate::Tx;
 use crate::aggregates::Table;
+use crate::settings;
 use oneiro_model::{CapturePause, CaptureProject, CaptureSwitch, Result, Span, Timestamp};
+use serde::{Deserialize, Serialize};
 
 statements! {
     PROJECTS = "SELECT folder, capture, chosen_at FROM capture_projects ORDER BY folder";
@@ -43,6 +45,29 @@ const LEASE_HORIZON: Span = Span::seconds(900);
 /// an empty folder.
 const OTHER_PROJECTS: &str = "";
 
+/// The row of `settings` that holds the times in which folders were not captured.
+const GAPS: &str = "capture_gaps";
+
+/// A time in which a folder was off or excluded, before it was switched on again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CaptureGap {
+    /// The folder; empty for projects without a choice of their own.
+    pub folder: String,
+    /// Whether the folders below it are meant too.
+    pub is_tree: bool,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// When it ended.
+    pub ended_at: Timestamp,
+}
+
+impl CaptureGap {
+    /// The time.
+    pub fn pause(&self) -> CapturePause {
+        CapturePause { started_at: self.started_at, ended_at: Some(self.ended_at) }
+    }
+}
+
 /// What people chose.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Choices {
@@ -52,6 +77,8 @@ pub struct Choices {
     pub other_projects: Option<CaptureProject>,
     /// Those that are over included, the oldest first.
     pub pauses: Vec<CapturePause>,
+    /// The times in which folders that are on now were not.
+    pub gaps: Vec<CaptureGap>,
 }
 
 /// Every choice and every pause.
@@ -65,7 +92,7 @@ pub fn choices(tx: &Tx<'_>) -> Result<Choices> {
     })?;
     let other = projects.iter().position(|project| project.folder == OTHER_PROJECTS);
     let other_projects = other.map(|at| projects.remove(at));
-    Ok(Choices { projects, other_projects, pauses: pauses(tx)? })
+    Ok(Choices { projects, other_projects, pauses: pauses(tx)?, gaps: gaps(tx)? })
 }
 
 /// Every pause, those that are over included, the oldest first.
@@ -76,6 +103,18 @@ pub fn pauses(tx: &Tx<'_>) -> Result<Vec<CapturePause>> {
             ended_at: row.opt_int(1)?.map(Timestamp::from_micros),
         })
     })
+}
+
+fn gaps(tx: &Tx<'_>) -> Result<Vec<CaptureGap>> {
+    let stored = settings::get(tx, GAPS)?;
+    Ok(stored.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
+}
+
+/// Stores that a folder was not captured for a time.
+pub fn add_gap(tx: &Tx<'_>, gap: CaptureGap, now: Timestamp) -> Result<()> {
+    let mut gaps = gaps(tx)?;
+    gaps.push(gap);
+    settings::put(tx, GAPS, serde_json::to_string(&gaps).ok().as_deref(), now)
 }
 
 /// Stores a choice for a project, or with `None` for those without one. A choice that was made
@@ -130,5 +169,7 @@ pub fn release(tx: &Tx<'_>, holder: &str) -> Result<()> {
 
 /// Hands over every folder.
 pub(crate) fn each_text(tx: &Tx<'_>, each: &mut dyn FnMut(&[u8])) -> Result<()> {
-    tx.each(FOLDERS, &[], |row| row.text(0).map(|folder| each(folder.as_bytes())))
+    tx.each(FOLDERS, &[], |row| row.text(0).map(|folder| each(folder.as_bytes())))?;
+    gaps(tx)?.iter().for_each(|gap| each(gap.folder.as_bytes()));
+    Ok(())
 }

@@ -9,16 +9,16 @@ use crate::output::{count, data, plain};
 use crate::progress;
 use clap::Args;
 use oneiro::{
-    Agent, CaptureRequest, CaptureTrigger, Captured, Error, Oneiro, ReadFrom, ScratchSpace,
-    SpaceUse, TranscriptFile, find_transcripts,
+    Agent, CaptureRequest, CaptureTrigger, Captured, Error, ImportLimits, Oneiro, ReadFrom,
+    ScratchSpace, SpaceUse, TranscriptFile, find_transcripts,
 };
 use serde_json::json;
 use std::path::PathBuf;
 
 /// Import the sessions of another agent: transcripts, or the state.db of hermes
 ///
-/// Each line or message is stored once, however often this is run. Messages that were erased do not
-/// come back. Files and lines that cannot be read are named, and the rest is imported.
+/// Each line or message is stored once, however often this is run. Lines of transcripts whose messages
+/// were erased do not come back; an export brings back a session that was erased since. Files and lines that cannot be read are named, and the rest is imported.
 ///
 /// The state.db of hermes is only read, and may be in use. Re-running picks up changes made in
 /// hermes; changes made here stay. Both sides are counted, and the exit code is 4 when they differ.
@@ -39,6 +39,18 @@ pub struct ImportArgs {
     /// stored already are not stored again. hermes is always read from its start.
     #[arg(long)]
     from_start: bool,
+    /// Refuse an export with more sessions
+    #[arg(long, value_name = "N")]
+    max_sessions: Option<usize>,
+    /// Refuse an export with a session of more messages
+    #[arg(long, value_name = "N")]
+    max_messages: Option<usize>,
+    /// Refuse an export with a session of more bytes
+    #[arg(long, value_name = "N")]
+    max_session_bytes: Option<usize>,
+    /// Refuse an export with more bytes
+    #[arg(long, value_name = "N")]
+    max_bytes: Option<u64>,
 }
 
 /// How files are imported.
@@ -55,7 +67,7 @@ pub struct ImportMode {
 /// Whether an import keeps to what people chose to capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImportChoices {
-    /// Everything is imported: somebody asked for it by name.
+    /// Everything is imported: somebody asked for all of it.
     Ignore,
     /// Excluded folders and lines that were written during a pause are left out.
     Keep,
@@ -206,7 +218,9 @@ impl ImportReport {
         }
         if self.excluded > 0 {
             let files = count(self.excluded, "transcript");
-            lines.push(format!("  {files} skipped: the project is excluded"));
+            lines.push(format!(
+                "  {files} skipped: the project is excluded (--from-start imports it)"
+            ));
         }
         let there = captured.duplicates.saturating_sub(captured.copies);
         // How many, and the words for one and for more.
@@ -218,7 +232,8 @@ impl ImportReport {
             ),
             (
                 captured.left_out,
-                ["skipped: erased, the session was removed, or an ignore pattern matches"; 2],
+                ["skipped: erased, written while capture was off, of a removed session, or ignored";
+                    2],
             ),
             (captured.withheld, ["private span withheld", "private spans withheld"]),
             (
@@ -280,9 +295,13 @@ impl ImportArgs {
             .remedy(format!("name a file or a folder; looked in {}", home.display()))
             .into());
         }
-        let from = if self.from_start { ReadFrom::Start } else { ReadFrom::Reached };
+        let (from, choices) = if self.from_start {
+            (ReadFrom::Start, ImportChoices::Ignore)
+        } else {
+            (ReadFrom::Reached, ImportChoices::Keep)
+        };
         let run = |oneiro: &Oneiro, dry_run: bool| {
-            let mode = ImportMode { choices: ImportChoices::Ignore, from, dry_run };
+            let mode = ImportMode { choices, from, dry_run };
             let report = found.import(context, oneiro, mode);
             match report.captured.not_transcripts.first().filter(|_| is_one) {
                 Some(path) => Err(not_a_transcript(path, agent)),
@@ -315,9 +334,12 @@ impl ImportArgs {
     fn run_export(self, context: &Context) -> anyhow::Result<()> {
         let file = PathBuf::from(&self.agent);
         if self.agent != "-" && !file.exists() {
-            return Err(Error::field("agent", format!("{:?} is no agent and no file", self.agent))
-                .remedy("write claude-code, codex, hermes, or the path of an export")
-                .into());
+            return Err(Error::field(
+                "agent",
+                format!("{:?} is neither an agent nor a file", self.agent),
+            )
+            .remedy("write claude-code, codex, hermes, or the path of an export")
+            .into());
         }
         if self.dry_run || self.from_start || self.path.is_some() {
             return Err(Error::invalid(
@@ -328,7 +350,14 @@ impl ImportArgs {
             )
             .into());
         }
-        session_import::ImportArgs::of(file).run(context)
+        let usual = ImportLimits::default();
+        let limits = ImportLimits {
+            sessions: self.max_sessions.unwrap_or(usual.sessions),
+            messages: self.max_messages.unwrap_or(usual.messages),
+            session_bytes: self.max_session_bytes.unwrap_or(usual.session_bytes),
+            bytes: self.max_bytes.unwrap_or(usual.bytes),
+        };
+        session_import::import_file(context, &file, limits)
     }
 
     fn run_hermes(self, context: &Context) -> anyhow::Result<()> {

@@ -2,7 +2,7 @@
 
 use crate::transcripts::{ExcludedFolders, ProjectFolder};
 use oneiro_model::{CapturePause, CaptureProject, CaptureSwitch, Span, Timestamp};
-use oneiro_store::capture::Choices;
+use oneiro_store::capture::{CaptureGap, Choices};
 use std::collections::BTreeMap;
 
 /// How far the time of a file may lie behind the clock: some file systems count in steps of two
@@ -37,6 +37,8 @@ pub(super) struct Decisions {
     other_projects: Option<CaptureProject>,
     /// Those that are over included, the oldest first.
     pub(super) pauses: Vec<CapturePause>,
+    /// The times in which folders that are on now were not.
+    gaps: Vec<(ProjectFolder, CaptureGap)>,
 }
 
 impl Decisions {
@@ -56,7 +58,13 @@ impl Decisions {
         for (folder, chosen) in &mut projects {
             chosen.folder = folder.name();
         }
-        Decisions { projects, other_projects: choices.other_projects, pauses: choices.pauses }
+        let resolve = |gap: CaptureGap| (ProjectFolder::resolve(&gap.folder), gap);
+        Decisions {
+            projects,
+            other_projects: choices.other_projects,
+            pauses: choices.pauses,
+            gaps: choices.gaps.into_iter().map(resolve).collect(),
+        }
     }
 
     /// The choices for projects, by folder.
@@ -72,6 +80,40 @@ impl Decisions {
     /// The pause that holds at a moment.
     pub(super) fn current_pause(&self, now: Timestamp) -> Option<CapturePause> {
         self.pauses.iter().rev().find(|pause| pause.contains(now)).copied()
+    }
+
+    /// The times in which a project was off or excluded. What was written then is left out.
+    pub(super) fn gaps(&self, project: Option<&ProjectFolder>) -> Vec<CapturePause> {
+        let is_meant = |folder: &ProjectFolder, gap: &CaptureGap| match project {
+            _ if gap.folder.is_empty() => {
+                project.is_none_or(|project| !self.projects.contains_key(project))
+            }
+            Some(project) if gap.is_tree => project.is_in(folder),
+            Some(project) => project == folder,
+            None => false,
+        };
+        let meant = self.gaps.iter().filter(|(folder, gap)| is_meant(folder, gap));
+        meant.map(|(_, gap)| gap.pause()).collect()
+    }
+
+    /// The gap that ends when a project is switched on now.
+    pub(super) fn ending_gap(
+        &self,
+        project: Option<&ProjectFolder>,
+        now: Timestamp,
+    ) -> Option<CaptureGap> {
+        let before = self.choice_for(project)?;
+        let is_tree = match before.capture {
+            CaptureSwitch::On => return None,
+            CaptureSwitch::Off => false,
+            CaptureSwitch::Excluded => true,
+        };
+        Some(CaptureGap {
+            folder: project.map(ProjectFolder::name).unwrap_or_default(),
+            is_tree,
+            started_at: before.chosen_at,
+            ended_at: now,
+        })
     }
 
     /// Whether a watcher has nothing to look for: nothing is switched on, or there is a pause.
@@ -158,6 +200,7 @@ mod tests {
                 .collect(),
             other_projects: other.map(|capture| choice("", capture, 20)),
             pauses: Vec::new(),
+            gaps: Vec::new(),
         }
     }
 

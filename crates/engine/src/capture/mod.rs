@@ -68,8 +68,10 @@ impl Capture<'_> {
     pub fn choose(&self, choices: Vec<ProjectChoice>) -> Result<CaptureStatus> {
         choices.iter().try_for_each(Request::check)?;
         let now = self.oneiro.now();
-        let known = self.oneiro.store.read(capture::choices)?.projects;
+        let known = self.oneiro.store.read(capture::choices)?;
+        let decisions = Decisions::of(known.clone());
         let known: Vec<_> = known
+            .projects
             .into_iter()
             .map(|chosen| (ProjectFolder::resolve(&chosen.folder), chosen.folder))
             .collect();
@@ -84,6 +86,11 @@ impl Capture<'_> {
                     Some(known) == folder.as_ref() && Some(other) != name.as_ref()
                 }) {
                     capture::forget(tx, other)?;
+                }
+                if *capture == CaptureSwitch::On
+                    && let Some(gap) = decisions.ending_gap(folder.as_ref(), now)
+                {
+                    capture::add_gap(tx, gap, now)?;
                 }
                 capture::choose(tx, name.as_deref(), *capture, now)?;
             }
@@ -153,8 +160,13 @@ impl Capture<'_> {
         if trigger == CaptureTrigger::Import {
             excluded.alone.clear();
         }
-        let request =
-            CaptureRequest { pauses: Some(&decisions.pauses), excluded: &excluded, ..*request };
+        let gaps = decisions.gaps(project.as_ref());
+        let request = CaptureRequest {
+            pauses: Some(&decisions.pauses),
+            gaps: &gaps,
+            excluded: &excluded,
+            ..*request
+        };
         let transfer = Transfer { oneiro: self.oneiro };
         transfer.capture_transcript(&request, &mut |_| {}).map(Some)
     }

@@ -265,9 +265,11 @@ impl WatchedSpace {
                     ChangedKind::Transcript { agent, .. } => {
                         let project = self.project(&found);
                         let excluded = self.decisions.excluded_elsewhere(project.as_ref());
+                        let gaps = self.decisions.gaps(project.as_ref());
                         let request = CaptureRequest {
                             limit: Some(READ_SLICE),
                             pauses: Some(&self.decisions.pauses),
+                            gaps: &gaps,
                             excluded: &excluded,
                             ..CaptureRequest::new(&found.path, agent)
                         };

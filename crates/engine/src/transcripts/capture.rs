@@ -194,7 +194,7 @@ impl<'a> Pass<'a> {
         };
         if start > 0 {
             pass.read_head(start)?;
-            if !pass.pauses().is_empty() || !request.excluded.is_empty() {
+            if pass.times_left_out().next().is_some() || !request.excluded.is_empty() {
                 pass.read_before(start)?;
             }
             // A position was remembered, so some line before it was known.
@@ -203,8 +203,9 @@ impl<'a> Pass<'a> {
         Ok(pass)
     }
 
-    fn pauses(&self) -> &'a [CapturePause] {
-        self.request.pauses.unwrap_or_default()
+    /// The times of which lines are left out.
+    fn times_left_out(&self) -> impl Iterator<Item = &'a CapturePause> {
+        self.request.pauses.unwrap_or_default().iter().chain(self.request.gaps)
     }
 
     /// Lets the reader see the beginning of the file, which names the session and its folder.
@@ -318,7 +319,7 @@ impl<'a> Pass<'a> {
         if let Some(folder) = &parsed.facts.cwd {
             self.is_excluded = self.request.excluded.contain(folder);
         }
-        if self.is_excluded || self.pauses().iter().any(is_in) {
+        if self.is_excluded || self.times_left_out().any(is_in) {
             read.counts.left_out += parsed.messages.len();
             return Ok(0);
         }

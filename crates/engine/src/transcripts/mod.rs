@@ -115,6 +115,8 @@ pub struct CaptureRequest<'a> {
     /// Lines that were written in these times are left out; `None` leaves out none. A pause that
     /// begins or ends while the file is read leaves the rest for another call.
     pub pauses: Option<&'a [CapturePause]>,
+    /// Times in which the project of the file was not captured: lines of then are left out.
+    pub gaps: &'a [CapturePause],
     /// Lines that were written in these folders are left out.
     pub excluded: &'a ExcludedFolders,
 }
@@ -130,6 +132,7 @@ impl<'a> CaptureRequest<'a> {
             from: ReadFrom::Reached,
             dry_run: false,
             pauses: None,
+            gaps: &[],
             excluded: ExcludedFolders::NONE,
         }
     }

@@ -32,7 +32,7 @@ impl ProjectFolder {
         self.0.ancestors().map(|folder| ProjectFolder(folder.to_owned()))
     }
 
-    fn is_in(&self, other: &ProjectFolder) -> bool {
+    pub(crate) fn is_in(&self, other: &ProjectFolder) -> bool {
         self.0.starts_with(&other.0)
     }
 }

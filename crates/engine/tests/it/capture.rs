@@ -229,6 +229,9 @@ on_both_backends! {
         files.add("garden", "two");
         assert_eq!(hook(), None);
         choose(&oneiro, Some("/srv/garden"), CaptureSwitch::On);
+        // What was written while it was excluded is left out.
+        assert_eq!(hook(), Some(0));
+        files.add("garden", "two and a half");
         assert_eq!(hook(), Some(1));
         // Off is for one folder.
         choose(&oneiro, Some("/srv/garden"), CaptureSwitch::Off);
@@ -236,7 +239,10 @@ on_both_backends! {
         assert_eq!(hook(), None);
         oneiro.capture().choose(vec![ProjectChoice { folder: Some("/srv".into()), capture: CaptureSwitch::Off }]).unwrap();
         choose(&oneiro, Some("/srv/garden"), CaptureSwitch::On);
+        assert_eq!(hook(), Some(0));
+        files.add("garden", "four");
         assert_eq!(hook(), Some(1));
+        assert_eq!(stored(&oneiro, "garden"), ["one", "two and a half", "four"]);
     }
 
     fn a_project_is_included_again_by_any_of_its_names(space) {

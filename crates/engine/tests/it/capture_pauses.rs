@@ -42,4 +42,36 @@ on_both_backends! {
         assert!(!captured.unwrap().finished);
         assert_eq!(stored(&oneiro, "garden"), ["before"]);
     }
+
+    // Both for a file that was read before the exclusion and for one that began in it.
+    fn what_is_written_while_a_project_is_excluded_is_never_captured(space) {
+        let (oneiro, files) = (open(space), Transcripts::new(space));
+        for project in ["/srv/garden", "/srv/harbour"] {
+            choose(&oneiro, Some(project), CaptureSwitch::On);
+        }
+        let background = Background::of(oneiro.clone(), files.sources());
+        files.add("garden", "before");
+        assert_captured(&oneiro, "garden", &["before"]);
+        for (project, switch) in [("/srv/garden", CaptureSwitch::Excluded), ("/srv/harbour", CaptureSwitch::Off)] {
+            choose(&oneiro, Some(project), switch);
+        }
+        files.add("garden", "during");
+        files.add("harbour", "during");
+        wait_for_a_look(&background);
+        for project in ["/srv/garden", "/srv/harbour"] {
+            choose(&oneiro, Some(project), CaptureSwitch::On);
+        }
+        files.add("garden", "after");
+        files.add("harbour", "after");
+        assert_captured(&oneiro, "garden", &["before", "after"]);
+        assert_captured(&oneiro, "harbour", &["after"]);
+        // A hook leaves it out too, and an import from the start stores it.
+        let path = files.path("harbour");
+        let request = CaptureRequest::new(&path, Agent::ClaudeCode);
+        oneiro.capture().transcript(&request, CaptureTrigger::Hook).unwrap();
+        assert_eq!(stored(&oneiro, "harbour"), ["after"]);
+        let from_start = CaptureRequest { from: oneiro::ReadFrom::Start, ..request };
+        oneiro.transfer().capture_transcript(&from_start, &mut |_| {}).unwrap();
+        assert_eq!(stored(&oneiro, "harbour").len(), 2);
+    }
 }

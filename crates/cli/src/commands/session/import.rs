@@ -4,8 +4,12 @@ use crate::context::Context;
 use crate::output::count;
 use crate::progress;
 use clap::Args;
-use oneiro::{ImportFile, ImportLimits, Imported, TransferProgress};
-use std::path::PathBuf;
+use oneiro::{Error, ImportFile, ImportLimits, Imported, Remedy, TransferProgress};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// The beginning of every SQLite file.
+const SQLITE_MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
 /// Import an export from JSONL; same as `oneiro import FILE`
 ///
@@ -34,18 +38,6 @@ pub struct ImportArgs {
 }
 
 impl ImportArgs {
-    /// The import of a file within the usual limits.
-    pub fn of(file: PathBuf) -> ImportArgs {
-        let limits = ImportLimits::default();
-        ImportArgs {
-            file,
-            max_sessions: limits.sessions,
-            max_messages: limits.messages,
-            max_session_bytes: limits.session_bytes,
-            max_bytes: limits.bytes,
-        }
-    }
-
     /// Runs the command.
     pub fn run(self, context: &Context) -> anyhow::Result<()> {
         let limits = ImportLimits {
@@ -54,31 +46,62 @@ impl ImportArgs {
             session_bytes: self.max_session_bytes,
             bytes: self.max_bytes,
         };
-        let file = if self.file.as_os_str() == "-" {
-            ImportFile::spool(std::io::stdin().lock(), limits)?
-        } else {
-            ImportFile::open(&self.file, limits)?
-        };
-        let bar = progress::bar(file.bytes(), "import", context.output.json);
-        let imported = context.open_to_add(|oneiro| {
-            let mut show_progress = |at: TransferProgress| bar.set_position(at.bytes);
-            Ok(oneiro.transfer().import_file(&file, limits, &mut show_progress)?)
-        });
-        bar.finish_and_clear();
-        let (oneiro, imported) = imported?;
-        context.output.show(&imported, describe)?;
-        context.index(&oneiro);
-        context.after(&oneiro);
-        Ok(())
+        import_file(context, &self.file, limits)
     }
 }
 
+/// Refuses a SQLite file, which is not an export.
+fn refuse_store(path: &Path) -> oneiro::Result<()> {
+    let mut begin = [0; SQLITE_MAGIC.len()];
+    let mut file = std::fs::File::open(path).ok().filter(|_| path.is_file());
+    let is_read = file.as_mut().is_some_and(|file| file.read_exact(&mut begin).is_ok());
+    if !is_read || begin != *SQLITE_MAGIC {
+        return Ok(());
+    }
+    let what = format!("{} is a database, not an export", path.display());
+    Err(Error::invalid(what).remedy(Remedy::OwnStore))
+}
+
+/// A line without an id is likely one message, which `oneiro append` reads.
+fn explain(error: Error) -> Error {
+    if error.field_name() == Some("id") {
+        error.remedy("each line of an export is a session; `oneiro append SESSION` reads messages")
+    } else {
+        error
+    }
+}
+
+/// Imports an export, or standard input for `-`.
+pub fn import_file(context: &Context, path: &Path, limits: ImportLimits) -> anyhow::Result<()> {
+    let file = if path.as_os_str() == "-" {
+        ImportFile::spool(std::io::stdin().lock(), limits)?
+    } else {
+        ImportFile::open(path, limits)?
+    };
+    refuse_store(path)?;
+    let bar = progress::bar(file.bytes(), "import", context.output.json);
+    let imported = context.open_to_add(|oneiro| {
+        let mut show_progress = |at: TransferProgress| bar.set_position(at.bytes);
+        Ok(oneiro.transfer().import_file(&file, limits, &mut show_progress).map_err(explain)?)
+    });
+    bar.finish_and_clear();
+    let (oneiro, imported) = imported?;
+    context.output.show(&imported, describe)?;
+    context.index(&oneiro);
+    context.after(&oneiro);
+    Ok(())
+}
+
 fn describe(imported: &Imported) -> String {
-    let mut text = format!(
-        "{} with {} imported",
-        count(imported.sessions, "session"),
-        count(imported.messages, "message")
-    );
+    let mut text = if imported.sessions == 0 && imported.messages == 0 {
+        "No new messages".to_owned()
+    } else {
+        format!(
+            "{} with {} imported",
+            count(imported.sessions, "session"),
+            count(imported.messages, "message")
+        )
+    };
     let memories = imported.memories + imported.operations + imported.signals + imported.state;
     if memories > 0 {
         text.push_str(&format!(
