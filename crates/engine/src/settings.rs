@@ -6,7 +6,7 @@ use crate::dreams::{CronText, LooseMode, LooseNumber, Weights, ZoneName};
 use crate::operations::needs_person;
 use crate::views;
 use oneiro_model::{
-    ActorKind, Error, NoteName, Result, SessionId, SessionPattern, Span, Timestamp,
+    ActorKind, DreamMode, Error, NoteName, Result, SessionId, SessionPattern, Span, Timestamp,
 };
 use oneiro_store::{Tx, sequence, settings};
 use serde_json::Value;
@@ -368,11 +368,26 @@ impl Settings {
     }
 }
 
-/// The names by which hosts know some settings.
 /// The setting that lets scheduled dreams change beliefs.
 pub(crate) const DREAM_APPLY: &str = "dream_apply";
 
+/// The names by which hosts know some settings.
 const OLDER_NAMES: &[(&str, &str)] = &[("dream_frequency", "dream_cron")];
+
+/// Refuses an unknown mode of dreams. One that is stored means off, so that a store of another version
+/// still opens.
+fn check_mode(name: &str, value: &Value) -> Result<()> {
+    if name != "dream_mode" {
+        return Ok(());
+    }
+    let word = value.as_str().unwrap_or_default().trim().to_lowercase();
+    let is_known = word.is_empty() || DreamMode::parse(&word).is_ok();
+    if is_known {
+        return Ok(());
+    }
+    Err(Error::field("dream_mode", format!("{value} is not a mode"))
+        .remedy("write off, core, deep or rem"))
+}
 
 fn setting(name: &str) -> Result<&'static Setting> {
     // dream.mode and dream_mode are the same setting.
@@ -408,6 +423,7 @@ impl views::Settings<'_> {
         let setting = setting(name)?;
         if let Some(value) = &value {
             (setting.check)(setting.name, value)?;
+            check_mode(setting.name, value)?;
         }
         let lets_dreams_apply = setting.name == DREAM_APPLY && value == Some(Value::Bool(true));
         if lets_dreams_apply && self.oneiro.store.actor().kind != ActorKind::Person {

@@ -96,7 +96,7 @@ pub struct WindowRequest {
     pub reserve: usize,
     /// For which provider it is written.
     pub format: WindowFormat,
-    /// Tell of every item why it is in or out.
+    /// Explain each item: why it is in or out.
     pub explain: bool,
     /// Only look: prepare no summaries, and leave no mark for the next window.
     pub peek: bool,
@@ -550,7 +550,7 @@ pub struct SummaryHit {
     pub project: Option<String>,
     /// What it covers.
     pub summary_kind: SummaryKind,
-    /// How deep it stands.
+    /// How many levels of summaries are below it.
     pub depth: i64,
     /// How well it meets the pattern.
     pub score: f64,

@@ -6,8 +6,8 @@ use crate::contract::schema::WITHOUT_NUL;
 use crate::id::check_text;
 use crate::part::calls_made;
 use crate::{
-    Cursor, Error, LIST_MAX, MessageId, Result, Role, SessionId, Timestamp, Trust, suggest_names,
-    withhold,
+    Cursor, Error, LIST_MAX, MessageId, Result, Role, SessionId, Timestamp, Trust, nearest_names,
+    suggest_names, withhold,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
@@ -156,6 +156,15 @@ impl NewMessage {
             let suggestion = suggest_names(role, Role::KNOWN.into_iter());
             return Err(error.remedy(suggestion.unwrap_or_default()));
         }
+        let is_speech = matches!(self.role, Role::User | Role::System | Role::Developer);
+        if is_speech && !self.body.contains_key("content") {
+            let error = Error::field("content", "is missing");
+            let is_near = |name: &&String| !nearest_names(name, ["content"].into_iter()).is_empty();
+            return Err(match self.body.keys().find(is_near) {
+                Some(name) => error.remedy(format!("rename the field {name:?} to \"content\"")),
+                None => error.remedy("send a text, or leave the message out"),
+            });
+        }
         // An assistant that says nothing has no content in some APIs; an empty text is a mistake.
         let has_no_content = self.body.get("content").is_none_or(Value::is_null);
         let may_be_empty = self.role == Role::Assistant && has_no_content;
@@ -163,11 +172,9 @@ impl NewMessage {
         let is_content = |name: &str| !FIELDS_WITHOUT_CONTENT.contains(&name);
         let mut content = self.body.iter().filter(|(name, _)| is_content(name));
         if needs_content && content.all(|(_, value)| is_blank(value)) {
-            return Err(Error::field(
-                "content",
-                format!("of a message with the role {role} is empty"),
-            )
-            .remedy("send a text, or leave the message out"));
+            return Err(
+                Error::field("content", "is empty").remedy("send a text, or leave the message out")
+            );
         }
         Ok(())
     }
@@ -483,5 +490,17 @@ mod tests {
             assert_eq!(error.field_name(), Some(field), "{value}");
         }
         assert!(NewMessage::from_json(json!([])).is_err());
+    }
+
+    #[test]
+    fn a_client_says_something_under_the_name_of_content() {
+        let check = |text: &str| NewMessage::parse(text.as_bytes()).unwrap().check_client();
+        for role in ["user", "system", "developer"] {
+            let error = check(&format!(r#"{{"role":"{role}","contnt":"a"}}"#)).unwrap_err();
+            assert_eq!(error.field_name(), Some("content"));
+            assert!(error.remedy_text().unwrap().contains("\"contnt\""), "{error:?}");
+        }
+        assert!(check(r#"{"role":"assistant","tool_calls":[{"id":"1","name":"x"}]}"#).is_ok());
+        assert!(check(r#"{"role":"user","content":"a","contnt":"b"}"#).is_ok());
     }
 }

@@ -69,21 +69,21 @@ remedies! {
     }
     /// See which sessions there are.
     ListSessions {
-        cli: "`oneiro session list --all` shows the sessions there are",
-        http: "GET /v1/sessions?all=true shows the sessions there are",
+        cli: "`oneiro session list --all` lists all sessions",
+        http: "GET /v1/sessions?all=true lists all sessions",
         tools: "session_search() lists recently active sessions, session_search(query=..) finds \
                 messages with their ids",
-        library: "list_sessions shows the sessions there are",
+        library: "list_sessions lists all sessions",
     }
     /// See which messages there are.
     ListMessages {
-        cli: "`oneiro session show SESSION` shows the messages there are; SESSION#3 is the third of a \
+        cli: "`oneiro session show SESSION` lists all messages; SESSION#3 is the third of a \
               session",
-        http: "GET /v1/sessions/SESSION/messages shows the messages there are; SESSION#3 is the third of \
+        http: "GET /v1/sessions/SESSION/messages lists all messages; SESSION#3 is the third of \
                a session",
         tools: "session_search(query=..) finds messages with their ids; give one with the session \
                 that it named, or to session_expand with anywhere=true",
-        library: "messages shows the messages there are; SESSION#3 is the third of a session",
+        library: "messages lists all messages; SESSION#3 is the third of a session",
     }
     /// Show again what was rewound.
     RestoreRewound {
@@ -142,11 +142,11 @@ remedies! {
     /// A valid token is needed.
     SendToken {
         cli: "send `Authorization: Bearer oneiro_...` with a token of `oneiro token create`; it may \
-              have ended or been revoked",
+              have expired or been revoked",
         http: "send `Authorization: Bearer oneiro_...` with a token of this space; it may have \
-               ended or been revoked",
-        tools: "the token of this connection is not valid; it may have ended or been revoked",
-        library: "use another token; this one may have ended or been revoked",
+               expired or been revoked",
+        tools: "the token of this connection is not valid; it may have expired or been revoked",
+        library: "use another token; this one may have expired or been revoked",
     }
     /// Listening beyond loopback needs a token.
     TokenBeforeListening(space) {
@@ -289,52 +289,52 @@ remedies! {
     }
     /// See which memories there are.
     ListMemories {
-        cli: "`oneiro memory list` shows the memories there are",
-        http: "GET /v1/memories shows the memories there are",
+        cli: "`oneiro memory list` lists all memories",
+        http: "GET /v1/memories lists all memories",
         tools: "memory_review() lists the memories there are",
-        library: "list_memories shows the memories there are",
+        library: "list_memories lists all memories",
     }
     /// See which notes there are.
     ListNotes {
-        cli: "`oneiro note list` shows the notes there are",
-        http: "GET /v1/notes shows the notes there are",
+        cli: "`oneiro note list` lists all notes",
+        http: "GET /v1/notes lists all notes",
         tools: "memory_note() lists the notes there are",
-        library: "list_notes shows the notes there are",
+        library: "list_notes lists all notes",
     }
     /// See which folders are mounted.
     ListMounts {
-        cli: "`oneiro note mounts` shows the mounted folders",
-        http: "GET /v1/mounts shows the mounted folders",
+        cli: "`oneiro note mounts` lists the mounted folders",
+        http: "GET /v1/mounts lists the mounted folders",
         tools: "a person can show the mounted folders",
-        library: "mounts shows the mounted folders",
+        library: "mounts lists the mounted folders",
     }
     /// See which revisions there are.
     ListRevisions {
-        cli: "`oneiro log` shows the revisions there are",
-        http: "GET /v1/revisions shows the revisions there are",
+        cli: "`oneiro log` lists all revisions",
+        http: "GET /v1/revisions lists all revisions",
         tools: "a person can show the revisions there are",
-        library: "list_revisions shows the revisions there are",
+        library: "list_revisions lists all revisions",
     }
     /// See which operations there are.
     ListOperations {
-        cli: "`oneiro log --memories` shows the operations there are",
-        http: "GET /v1/operations shows the operations there are",
+        cli: "`oneiro log --memories` lists all operations",
+        http: "GET /v1/operations lists all operations",
         tools: "ask the user",
-        library: "operations shows the operations there are",
+        library: "operations lists all operations",
     }
     /// See which dreams there are.
     ListDreams {
-        cli: "`oneiro dream log` shows the dreams there are",
-        http: "GET /v1/dreams shows the dreams there are",
+        cli: "`oneiro dream log` lists all dreams",
+        http: "GET /v1/dreams lists all dreams",
         tools: "ask the user",
-        library: "dreams shows the dreams there are",
+        library: "dreams lists all dreams",
     }
     /// See which dream candidates there are.
     ListDreamCandidates {
-        cli: "`oneiro dream candidates` shows the candidates there are",
-        http: "GET /v1/dreams/candidates shows the candidates there are",
+        cli: "`oneiro dream candidates` lists all candidates",
+        http: "GET /v1/dreams/candidates lists all candidates",
         tools: "ask the user",
-        library: "dream_candidates shows the candidates there are",
+        library: "dream_candidates lists all candidates",
     }
     /// Only a person may do it.
     AskPerson {
@@ -345,7 +345,7 @@ remedies! {
     }
     /// A limit of an import.
     RaiseLimit(limit) {
-        cli: "split the file, or raise the limit: `oneiro session import FILE --max-{limit} N`",
+        cli: "split the file, or raise the limit: `oneiro import FILE --max-{limit} N`",
         http: "split the file",
         tools: "split the file",
         library: "split the file, or raise max_{limit}",

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub struct Rewound {
     /// How many messages were taken back.
     pub rewound: usize,
-    /// The message that was rewound to, itself taken back, so that it can be said anew.
+    /// The message that was rewound to. It is hidden too, so that it can be sent again.
     pub target: Message,
     /// The last message that is still there.
     pub head: Option<MessageId>,
@@ -112,7 +112,7 @@ impl Request for RewindRequest {
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RestoreRequest {
-    /// What every rewind hid, not only the latest.
+    /// Restore everything that rewinds have hidden, not only the latest.
     pub all: bool,
 }
 

@@ -1,7 +1,7 @@
 //! Who speaks ([`Role`]) and how far their words are trusted ([`Trust`]).
 
 use crate::contract::schema::WITHOUT_NUL;
-use crate::{Error, Result, id::check_text};
+use crate::{Error, Result, id::check_text, nearest::suggest_names};
 use serde::{Serialize, Serializer};
 
 /// The most characters a role may have.
@@ -55,6 +55,19 @@ impl Role {
     /// The roles that chat APIs define, which is what clients may append with.
     pub const KNOWN: [&str; 6] =
         ["system", "developer", "user", "assistant", "tool", FUNCTION_ROLE];
+
+    /// Refuses roles that no chat API defines, which are typing errors in a filter. A query takes them
+    /// in quotation marks.
+    pub fn check_known(roles: &[Role]) -> Result<()> {
+        match roles.iter().find(|role| !role.is_known()) {
+            Some(role) => {
+                let error = Error::field("roles", format!("{:?} is not a role", role.as_str()));
+                let remedy = suggest_names(role.as_str(), Role::KNOWN.into_iter());
+                Err(error.remedy(remedy.unwrap_or_default()))
+            }
+            None => Ok(()),
+        }
+    }
 
     /// Whether a chat API defines the role. Others are kept where they are imported.
     pub fn is_known(&self) -> bool {
@@ -138,5 +151,12 @@ mod tests {
         for bad in ["", "a\0", &"r".repeat(65)] {
             assert!(Role::parse(bad).is_err());
         }
+    }
+
+    #[test]
+    fn a_filter_names_known_roles_only() {
+        assert!(Role::check_known(&[Role::User, Role::parse("function").unwrap()]).is_ok());
+        let error = Role::check_known(&[Role::parse("usr").unwrap()]).unwrap_err();
+        assert_eq!(error.remedy_text().as_deref(), Some("did you mean user?"));
     }
 }

@@ -120,7 +120,7 @@ pub struct SearchRequest {
     #[serde(default)]
     #[schemars(range(min = 0, max = NEIGHBOURS_MAX))]
     pub neighbours: usize,
-    /// Tell why each hit ranked where it did.
+    /// Explain the rank of each hit.
     #[serde(default)]
     pub explain: bool,
     /// Sessions of these sources rank below all others.
@@ -149,7 +149,7 @@ impl Request for SearchRequest {
         ];
         match of_memories.iter().find(|(_, given)| *given && !self.wants_memories()) {
             Some((name, _)) => Err(Error::field(*name, "needs `memory` among the `kinds`")),
-            None => Ok(()),
+            None => Role::check_known(&self.roles),
         }
     }
 }

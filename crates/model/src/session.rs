@@ -247,7 +247,7 @@ impl Default for Ending {
 /// Which earlier end of a session a new one takes the place of.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum EndingOver {
-    /// None: the first reason wins.
+    /// None: an existing end reason is kept.
     #[default]
     Nothing,
     /// Any.
@@ -327,7 +327,7 @@ pub struct Session {
     pub end_reason: Option<String>,
     /// When something was last said.
     pub last_active_at: Timestamp,
-    /// Whether it is put away.
+    /// Whether it is archived.
     pub archived: bool,
     /// Messages that are not rewound.
     pub message_count: i64,
@@ -452,7 +452,7 @@ pub struct ListSessions {
     pub user_id: Option<String>,
     /// Only children of this session.
     pub parent_id: Option<SessionId>,
-    /// Only working directories that begin so.
+    /// Only working directories with this prefix.
     pub cwd_prefix: Option<String>,
     /// Only sessions with at least this many messages.
     #[schemars(range(min = 0, max = EXACT_INTEGER_MAX))]
@@ -471,7 +471,7 @@ pub struct ListSessions {
     pub matching: Option<String>,
     /// The order, newest first.
     pub order: ListOrder,
-    /// Only ids that begin so.
+    /// Only ids with this prefix.
     #[schemars(extend("x-host-only" = true))]
     pub id_prefix: Option<String>,
     /// Only sessions that began at or after this time.

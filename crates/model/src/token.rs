@@ -43,7 +43,7 @@ impl TokenRole {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewToken {
-    /// How far it reaches.
+    /// Permission level.
     pub role: TokenRole,
     /// Whom or what it is for.
     #[serde(default)]
@@ -81,7 +81,7 @@ pub struct Token {
     pub id: TokenId,
     /// The space it opens.
     pub space: String,
-    /// How far it reaches.
+    /// Permission level.
     pub role: TokenRole,
     /// Whom or what it is for.
     pub name: Option<String>,

@@ -207,10 +207,9 @@ async fn wrong_method(request: Request) -> Response {
     let path = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
     let verbs = ENDPOINTS.iter().filter(|endpoint| Some(endpoint.path) == path.as_deref());
     let mut verbs: Vec<&str> = verbs.map(|endpoint| endpoint.verb.as_str()).collect();
-    let error = Error::invalid(format!("{} is not done here", request.method())).remedy(format!(
-        "use {}",
-        if verbs.is_empty() { "GET".into() } else { verbs.join(" or ") }
-    ));
+    let error = Error::invalid(format!("{} is not allowed here", request.method())).remedy(
+        format!("use {}", if verbs.is_empty() { "GET".into() } else { verbs.join(" or ") }),
+    );
     let mut problem = Problem::of(StatusCode::METHOD_NOT_ALLOWED, error);
     if verbs.contains(&"GET") {
         verbs.push("HEAD");

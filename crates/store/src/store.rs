@@ -92,7 +92,7 @@ impl Store {
     ) -> Result<Store> {
         if let Target::File { path, .. } = target
             && options.must_exist
-            && !path.exists()
+            && !holds_a_store(path)
         {
             return Err(target.not_found(&backend.spaces().unwrap_or_default()));
         }
@@ -448,6 +448,15 @@ fn write_on(
     connection.begin(Access::Migrate)?;
     let done = work(&Tx::new(&mut *connection)).and_then(|()| connection.commit());
     done.inspect_err(|_| connection.rollback())
+}
+
+/// Whether there is something to open. An empty file without a log is not a store, and reading must
+/// not make it one.
+fn holds_a_store(path: &Path) -> bool {
+    let bytes = |path: &Path| std::fs::metadata(path).map_or(0, |meta| meta.len());
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    bytes(path) > 0 || bytes(Path::new(&log)) > 0
 }
 
 fn absolute(path: &Path) -> String {

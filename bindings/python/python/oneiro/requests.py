@@ -400,7 +400,7 @@ class ListSessions(TypedDict, total=False):
     user_id: str | None
     #: Only children of this session.
     parent_id: str | None
-    #: Only working directories that begin so.
+    #: Only working directories with this prefix.
     cwd_prefix: str | None
     #: Only sessions with at least this many messages.
     min_messages: int | None
@@ -416,7 +416,7 @@ class ListSessions(TypedDict, total=False):
     matching: str | None
     #: The order, newest first.
     order: Literal["active", "started"] | None
-    #: Only ids that begin so.
+    #: Only ids with this prefix.
     id_prefix: str | None
     #: Only sessions that began at or after this time.
     started_since: int | str | None
@@ -791,7 +791,7 @@ class RestoreNotes(TypedDict, total=False):
 class RestoreRequest(TypedDict, total=False):
     """What to bring back."""
 
-    #: What every rewind hid, not only the latest.
+    #: Restore everything that rewinds have hidden, not only the latest.
     all: bool | None
 
 
@@ -889,7 +889,7 @@ class SearchRequest(_SearchRequestRequired, total=False):
     cursor: str | None
     #: Messages to show before and after each hit.
     neighbours: int | None
-    #: Tell why each hit ranked where it did.
+    #: Explain the rank of each hit.
     explain: bool | None
     #: Sessions of these sources rank below all others.
     demote_sources: list[str] | None
@@ -1086,7 +1086,7 @@ class WindowRequest(TypedDict, total=False):
     reserve: int | None
     #: For which provider it is written.
     format: Literal["openai", "anthropic", "text"] | None
-    #: Tell of every item why it is in or out.
+    #: Explain each item: why it is in or out.
     explain: bool | None
     #: Only look: prepare no summaries, and leave no mark for the next window.
     peek: bool | None

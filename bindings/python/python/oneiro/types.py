@@ -2048,7 +2048,7 @@ class Rewound:
 
     #: How many messages were taken back.
     rewound: int
-    #: The message that was rewound to, itself taken back, so that it can be said anew.
+    #: The message that was rewound to. It is hidden too, so that it can be sent again.
     target: Message
     #: The last message that is still there.
     head: int | None = None
@@ -2095,7 +2095,7 @@ class Session:
     ended_at: datetime | None = None
     #: Why it ended.
     end_reason: str | None = None
-    #: Whether it is put away.
+    #: Whether it is archived.
     archived: bool = False
     #: Messages that are not rewound.
     message_count: int = 0
@@ -2205,7 +2205,7 @@ class SummaryHit:
     session_id: str
     #: What it covers.
     summary_kind: str
-    #: How deep it stands.
+    #: How many levels of summaries are below it.
     depth: int
     #: How well it meets the pattern.
     score: float

@@ -110,7 +110,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "embedder_key",
         default: "none",
-        doc: "What is sent to it as a bearer token. Better kept in the environment than in a file.",
+        doc: "What is sent to it as a bearer token. Prefer the environment variable.",
         kind: KeyKind::Secret,
     },
     Key {
@@ -130,7 +130,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "llm_key",
         default: "none",
-        doc: "What is sent to it as a bearer token. Better kept in the environment than in a file.",
+        doc: "What is sent to it as a bearer token. Prefer the environment variable.",
         kind: KeyKind::Secret,
     },
     Key {

@@ -215,7 +215,7 @@ impl<'a, 'c> Answer<'a, 'c> {
         let mut remarks = std::mem::take(&mut self.notes);
         let mut add = |remark: &str| remarks.push(remark.to_owned());
         if self.stopped.is_some() {
-            add("only part of the messages was read for this pattern: go on with `next`");
+            add("only part of the messages was read for this pattern: continue with `next`");
         }
         if self.truncated {
             add("only the first 512 terms of the query count");

@@ -320,7 +320,7 @@ fn compile(pattern: &str) -> Result<regex::Regex> {
         let why = error.to_string();
         let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
         Error::field("query", format!("/{pattern}/ is not a regular expression: {why}"))
-            .remedy("mend it, or put it in quotation marks to search for it as text")
+            .remedy("fix it, or put it in quotation marks to search for it as text")
             .because(error)
     })
 }

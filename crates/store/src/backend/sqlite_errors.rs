@@ -44,7 +44,7 @@ pub(super) fn explain(path: &Path, error: rusqlite::Error) -> Error {
             format!("the store {place} is read-only"),
         )
         .remedy(
-            "make the file and its folder writable: reading needs an index of the log there, too",
+            "make the file and its folder writable: SQLite must write a -shm file beside the store, even to read",
         ),
         Some(ErrorCode::CannotOpen) => {
             let (kind, why) = match (path.exists(), path.is_dir()) {

@@ -176,4 +176,9 @@ fn a_store_that_must_exist_is_not_created() {
     assert_eq!(error.kind(), ErrorKind::NotFound);
     crate::support::assert_helpful(&error, &space.file());
     assert!(!space.file().exists());
+    // Nor is one made of an empty file.
+    std::fs::write(space.file(), "").unwrap();
+    let error = Store::open(&target(&space), &options, NOW).err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    assert_eq!(std::fs::metadata(space.file()).unwrap().len(), 0);
 }
