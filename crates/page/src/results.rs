@@ -128,7 +128,7 @@ fn hit(hit: &Hit, is_best: bool) -> Markup {
 pub fn tier(tier: Tier) -> &'static str {
     match tier {
         Tier::Precise => "all words",
-        Tier::Relaxed => "some words",
+        Tier::Relaxed => "partial match",
         Tier::Semantic => "similar meaning",
     }
 }

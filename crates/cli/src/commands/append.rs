@@ -139,13 +139,17 @@ fn describe(appended: &Appended) -> String {
         });
     }
     let notes = [
-        (appended.duplicates, "already stored"),
-        (appended.skipped, "not stored: the session matches a pattern (`oneiro config show`)"),
-        (appended.repaired, "lone surrogates replaced"),
-        (appended.withheld, "private spans withheld"),
+        (appended.duplicates, appended.duplicates.to_string(), "already stored"),
+        (
+            appended.skipped,
+            appended.skipped.to_string(),
+            "not stored: the session matches a pattern (`oneiro config show`)",
+        ),
+        (appended.repaired, count(appended.repaired, "lone surrogate"), "replaced"),
+        (appended.withheld, count(appended.withheld, "private span"), "withheld"),
     ];
-    for (number, what) in notes.into_iter().filter(|(number, _)| *number > 0) {
-        text.push_str(&format!("; {number} {what}"));
+    for (_, counted, what) in notes.into_iter().filter(|(number, ..)| *number > 0) {
+        text.push_str(&format!("; {counted} {what}"));
     }
     text
 }

@@ -81,7 +81,7 @@ fn describe(compacted: &Compacted, made: &[Summary], until: Option<usize>) -> St
         )
     };
     let mut head = match compacted.created.len() {
-        0 => format!("Nothing compacted: {tokens}"),
+        0 => format!("Nothing to summarise: {tokens}"),
         many => format!("{} made: {tokens}", count(many, "summary")),
     };
     if !compacted.redone.is_empty() {
@@ -123,10 +123,12 @@ fn stopped(code: &str, until: Option<usize>) -> String {
             format!("A window of {} tokens now leaves nothing out.", thousands(until))
         }
         ("under", None) => "Now within the budget.".to_owned(),
-        ("nothing_left", _) => {
-            "Nothing else is eligible: the messages that are not summarised are \
-             the newest turns, or too few. --until continues."
-                .to_owned()
+        ("nothing_left", until) => {
+            let how = if until.is_none() { " --until continues." } else { "" };
+            format!(
+                "Nothing else is eligible: the messages that are not summarised are the newest \
+                 turns, or too few.{how}"
+            )
         }
         ("newest_turn", _) => {
             "The newest turn alone exceeds this budget, and it is never summarised.".to_owned()
@@ -168,6 +170,9 @@ mod tests {
             stopped: "nothing_left".to_owned(),
         };
         let texts = describe(&compacted, &[], None);
-        assert!(texts.starts_with("Nothing compacted: the context has 1,200 tokens\n"), "{texts}");
+        assert!(
+            texts.starts_with("Nothing to summarise: the context has 1,200 tokens\n"),
+            "{texts}"
+        );
     }
 }

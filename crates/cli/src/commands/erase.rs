@@ -106,8 +106,11 @@ fn describe(erased: &Erased) -> String {
     });
     if proof.searched && proof.not_searched > 0 {
         lines.push(format!(
-            "{} fragments were not searched for: too short, or too many.",
-            proof.not_searched
+            "{} not searched for: too short, or too many.",
+            match proof.not_searched {
+                1 => "1 fragment was".to_owned(),
+                many => format!("{many} fragments were"),
+            }
         ));
     }
     if proof.said_elsewhere > 0 {

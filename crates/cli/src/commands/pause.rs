@@ -46,7 +46,7 @@ impl ResumeArgs {
 fn show(context: &Context, status: &CaptureStatus) -> anyhow::Result<()> {
     context.output.show(status, |status| match &status.pause {
         Some(pause) => describe_pause(pause),
-        None => "Capture is not paused.".to_owned(),
+        None => "Capture resumed.".to_owned(),
     })
 }
 

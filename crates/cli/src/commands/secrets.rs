@@ -66,9 +66,10 @@ fn describe(secrets: &[StoredSecret], messages: usize) -> String {
         text.push_str(&format!("\nand {} more; --json lists all", secrets.len() - LISTED_SECRETS));
     }
     text.push_str(&format!(
-        "\n\n{} in {}. `oneiro secrets --erase` erases these messages.",
+        "\n\n{} in {}. `oneiro secrets --erase` erases {}.",
         count(secrets.len(), "secret"),
-        count(messages, "message")
+        count(messages, "message"),
+        if messages == 1 { "this message" } else { "these messages" }
     ));
     text
 }

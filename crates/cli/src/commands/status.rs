@@ -1,12 +1,13 @@
 //! `oneiro status`: what the space knows, what waits for a decision, and what the last dream would change.
 
 use super::dream::{detail_text, status_text};
+use super::pause::describe_pause;
 use super::review::prompt;
 use crate::context::Context;
 use crate::output::{ago, count};
 use clap::Args;
 use oneiro::{
-    DreamDetail, DreamOutcome, DreamRequest, DreamStatus, MemoryStatus, Oneiro, Timestamp,
+    CapturePause, DreamDetail, DreamRequest, DreamStatus, MemoryStatus, Oneiro, Timestamp,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -29,6 +30,8 @@ struct Status {
     last_active_at: Option<Timestamp>,
     /// Memories by status.
     memories: BTreeMap<&'static str, i64>,
+    /// The pause of capture that holds now.
+    pause: Option<CapturePause>,
     dreams: DreamStatus,
     /// The last dream, if it was a dry run that would change something.
     digest: Option<DreamDetail>,
@@ -60,13 +63,7 @@ impl Status {
     fn of(oneiro: &Oneiro) -> anyhow::Result<Status> {
         let (stats, dreams) = (oneiro.stats()?, oneiro.dreams().status()?);
         let counts = oneiro.memories().counts()?;
-        let waits = dreams.last.as_ref().filter(|last| {
-            let counts = &last.counts;
-            let changes = [counts.promoted, counts.merged, counts.superseded, counts.retired];
-            let is_dry = last.outcome == DreamOutcome::Processed && !last.apply;
-            is_dry && changes.iter().sum::<usize>() > 0
-        });
-        let digest = waits.map(|last| oneiro.dreams().show(last.id.as_str())).transpose()?;
+        let digest = oneiro.dreams().digest()?;
         Ok(Status {
             space: stats.space,
             sessions: stats.sessions,
@@ -74,6 +71,7 @@ impl Status {
             notes: stats.notes,
             last_active_at: stats.last_active_at,
             memories: counts.into_iter().map(|(status, count)| (status.as_str(), count)).collect(),
+            pause: oneiro.capture().status()?.pause,
             dreams,
             digest,
         })
@@ -104,6 +102,9 @@ fn describe(status: &Status, now: Timestamp) -> String {
         ),
         format!("Dreams: {}", status_text(&status.dreams, now)),
     ];
+    if let Some(pause) = &status.pause {
+        lines.push(describe_pause(pause));
+    }
     if let Some(digest) = &status.digest {
         lines.push(format!("\n{}", detail_text(digest)));
     }

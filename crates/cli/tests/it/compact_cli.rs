@@ -19,7 +19,7 @@ on_both_backends! {
         assert_eq!(again["created"].to_string(), "[]");
         assert_eq!(again["tokens_after"], made["tokens_after"]);
         let told = run(space, &["compact", "long", "--until", "4k"]);
-        assert!(told.out.starts_with("Nothing compacted: "), "{}", told.out);
+        assert!(told.out.starts_with("Nothing to summarise: "), "{}", told.out);
         assert!(told.out.ends_with("A window of 4,000 tokens now leaves nothing out.\n"), "{}", told.out);
     }
 }

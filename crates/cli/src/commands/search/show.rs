@@ -247,7 +247,7 @@ fn status(hit: &MemoryHit) -> String {
 pub fn tier(tier: Tier) -> &'static str {
     match tier {
         Tier::Precise => "all words",
-        Tier::Relaxed => "some words",
+        Tier::Relaxed => "partial match",
         Tier::Semantic => "similar meaning",
     }
 }

@@ -21,7 +21,7 @@ mod tree;
 mod usage;
 
 use crate::context::Context;
-use crate::output::{one_line, plain};
+use crate::output::{count, one_line, plain};
 use clap::Subcommand;
 use oneiro::{Session, SpaceUse};
 
@@ -140,7 +140,11 @@ fn describe(session: &Session) -> String {
     add("archived", session.archived.then(|| "yes".to_owned()));
     add(
         "messages",
-        Some(format!("{} ({} tool calls)", session.message_count, session.tool_call_count)),
+        Some(format!(
+            "{} ({})",
+            session.message_count,
+            count(usize::try_from(session.tool_call_count).unwrap_or(0), "tool call")
+        )),
     );
     let tokens = session.input_tokens + session.output_tokens;
     add(

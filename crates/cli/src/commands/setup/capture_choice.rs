@@ -195,7 +195,7 @@ fn describe(unasked: &[Project], now: Timestamp) -> String {
     let rows: Vec<_> = unasked.iter().map(row).collect();
     format!(
         "\nCapture: while `oneiro serve` or `oneiro mcp` runs, new turns in these projects are \
-         stored as they are written.\nA no is for that folder alone. `oneiro project exclude DIR` \
+         stored as they are written.\n\"No\" applies to that folder only. `oneiro project exclude DIR` \
          (with the folders below it) and `oneiro pause` stop capture at any time.\n\n{}\n",
         table(&["project", "agent", "has", "last active"], &rows)
     )
@@ -204,9 +204,13 @@ fn describe(unasked: &[Project], now: Timestamp) -> String {
 fn summary(choices: &[ProjectChoice], dry_run: bool) -> String {
     let projects = |capture: CaptureSwitch| {
         let is_it = |choice: &&ProjectChoice| choice.folder.is_some() && choice.capture == capture;
-        count(choices.iter().filter(is_it).count(), "project")
+        choices.iter().filter(is_it).count()
     };
-    let verb = if dry_run { "would be captured" } else { "captured from now on" };
+    let (verb, not_verb) = if dry_run {
+        ("would be captured", "would not be captured")
+    } else {
+        ("captured from now on", "not captured")
+    };
     let other = choices.iter().find(|choice| choice.folder.is_none());
     let other = match other.map(|choice| choice.capture) {
         Some(CaptureSwitch::On) => "Projects that you start later are captured too.",
@@ -215,5 +219,11 @@ fn summary(choices: &[ProjectChoice], dry_run: bool) -> String {
              project include --all`."
         }
     };
-    format!("{} {verb}, {} not. {other}", projects(CaptureSwitch::On), projects(CaptureSwitch::Off))
+    let (on, off) = (projects(CaptureSwitch::On), projects(CaptureSwitch::Off));
+    let chosen: Vec<String> = [(on, verb), (off, not_verb)]
+        .into_iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, verb)| format!("{} {verb}", count(number, "project")))
+        .collect();
+    format!("{}. {other}", chosen.join(", "))
 }

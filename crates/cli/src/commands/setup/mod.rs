@@ -39,7 +39,7 @@ use std::io::IsTerminal;
 /// Shows the sessions of each agent and the exact change to its file before anything is written, and
 /// asks. Then asks for each project whether new turns are captured from now on: while `oneiro serve`
 /// or an agent's `oneiro mcp` runs, they are stored as they are written. A project that appears
-/// later is captured only if you say so for all. Claude Code also gets a skill that says when to recall
+/// later is captured only with `--capture all`. Claude Code also gets a skill that says when to recall
 /// and remember, and the commands /remember, /recall and /why. Nothing else in the files is touched;
 /// --undo removes what was added.
 #[derive(Debug, Args)]
