@@ -39,9 +39,8 @@ test("an unfinished word finds words that begin with it", async () => {
     await page.goto(`${server.url}/search`);
     await live(page);
     await page.locator("#q").pressSequentially("birthd", { delay: 20 });
-    await page.locator("#results .hit mark").first().waitFor();
-    const marks = await page.locator("#results mark").allTextContents();
-    assert.ok(marks.some((mark) => /birthday/i.test(mark)), marks.join());
+    // Results of fewer letters may come first.
+    await page.locator("#results .hit mark", { hasText: /birthday/i }).first().waitFor();
   });
 });
 

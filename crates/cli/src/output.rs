@@ -66,8 +66,13 @@ impl Output {
 
 /// Writes one line of data.
 pub fn data(line: &str) -> anyhow::Result<()> {
+    raw(&format!("{line}\n"))
+}
+
+/// Writes a text to standard output as it is, for a file or another program.
+pub fn raw(text: &str) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
-    let written = writeln!(out, "{line}").and_then(|()| out.flush());
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     match written {
         // The reader closed the pipe.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),

@@ -4,12 +4,12 @@ use super::mount::{self, MountArgs, UnmountArgs};
 use super::revisions::PagerArgs;
 use crate::config::DEFAULT_EDITOR;
 use crate::context::Context;
-use crate::output::{ago, data, plain, table, thousands};
+use crate::output::{ago, data, plain, raw, table, thousands};
 use crate::request::request;
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use oneiro::{
-    ChangedNote, DeleteNote, EditNote, ListNotes, ListRevisions, NoteInfo, NoteName,
+    ChangedNote, DeleteNote, EditNote, Error, ListNotes, ListRevisions, NoteInfo, NoteName,
     NotePromptRequest, Oneiro, SpaceUse, WriteNote,
 };
 use serde_json::{Value, json};
@@ -71,6 +71,7 @@ pub struct AddArgs {
     /// Name of the note, such as MEMORY.md; it is created if it does not exist
     name: String,
     /// Text of the entry
+    #[arg(allow_hyphen_values = true)]
     text: String,
     /// What the revision says about itself
     #[arg(long, short)]
@@ -86,8 +87,10 @@ pub struct ReplaceArgs {
     /// Name of the note
     name: String,
     /// A part of the entry, which no other entry contains
+    #[arg(allow_hyphen_values = true)]
     old: String,
     /// The new text of the entry
+    #[arg(allow_hyphen_values = true)]
     new: String,
     /// What the revision says about itself
     #[arg(long, short)]
@@ -100,6 +103,7 @@ pub struct RemoveArgs {
     /// Name of the note
     name: String,
     /// A part of the entry, which no other entry contains
+    #[arg(allow_hyphen_values = true)]
     old: String,
     /// What the revision says about itself
     #[arg(long, short)]
@@ -173,6 +177,9 @@ impl NoteCommand {
                 if context.output.json {
                     return data(&serde_json::to_string(&note)?);
                 }
+                if !std::io::stdout().is_terminal() {
+                    return raw(&note.content);
+                }
                 args.pager.print(&plain(&note.content))
             }
             NoteCommand::Add(args) => {
@@ -188,12 +195,7 @@ impl NoteCommand {
                 edit_one(context, &args.name, edit, (args.message, None))
             }
             NoteCommand::Write(args) => {
-                let mut content = String::new();
-                let limit = oneiro::NOTE_BYTES_MAX as u64 + 1;
-                std::io::stdin()
-                    .take(limit)
-                    .read_to_string(&mut content)
-                    .context("standard input is not UTF-8 text")?;
+                let content = text_from_stdin()?;
                 let write = WriteNote { content, base: args.base, message: args.message };
                 written(context, &args.name, write)
             }
@@ -217,6 +219,29 @@ impl NoteCommand {
             NoteCommand::Mounts | NoteCommand::Sync => mount::list(context),
         }
     }
+}
+
+/// The note on standard input. Its size is checked first: a text that is cut may end inside a character.
+fn text_from_stdin() -> anyhow::Result<String> {
+    let limit = oneiro::NOTE_BYTES_MAX;
+    let mut bytes = Vec::new();
+    std::io::stdin()
+        .take(limit as u64 + 1)
+        .read_to_end(&mut bytes)
+        .context("cannot read standard input")?;
+    if bytes.len() > limit {
+        let limit = thousands(limit);
+        anyhow::bail!(
+            Error::too_large(format!("standard input has more than {limit} bytes"))
+                .remedy("split it into several notes")
+        );
+    }
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Error::invalid(format!("standard input is not UTF-8 text at byte {at}"))
+            .remedy("convert it to UTF-8")
+    })?;
+    Ok(text)
 }
 
 /// Says how to bring a deleted note back.

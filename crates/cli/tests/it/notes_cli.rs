@@ -44,6 +44,19 @@ on_both_backends! {
         assert_eq!(large.error()["kind"], "too_large");
     }
 
+    fn a_note_is_piped_unchanged_and_an_entry_may_have_its_bullet(space) {
+        let text = "a\r\n\u{c}b\r\n";
+        run_with(oneiro(space), &["note", "write", "a.md"], text.as_bytes());
+        assert_eq!(run(space, &["note", "show", "a.md"]).out, text);
+        run(space, &["note", "add", "MEMORY.md", "- tea"]);
+        assert_eq!(run(space, &["note", "show", "MEMORY.md"]).out, "- tea\n");
+        let cut = "é".repeat(oneiro::NOTE_BYTES_MAX);
+        let large = run_with(oneiro(space), &["note", "write", "b.md", "--json"], cut.as_bytes());
+        assert_eq!(large.error()["kind"], "too_large");
+        let latin = run_with(oneiro(space), &["note", "write", "b.md", "--json"], b"caf\xe9");
+        assert_eq!(latin.error()["kind"], "invalid");
+    }
+
     fn mistakes_say_what_to_do(space) {
         json(space, &["note", "add", "MEMORY.md", "likes tea"]);
         let none = run(space, &["note", "show", "USER.md"]);

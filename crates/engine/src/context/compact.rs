@@ -80,7 +80,7 @@ pub(super) struct Prepared {
 
 /// The outcome of a pass.
 enum Pass {
-    Made(Node),
+    Made(Box<Node>),
     /// The context has changed; plan again.
     Changed,
     /// The summary would not be smaller than what it covers.
@@ -266,8 +266,8 @@ impl<'a> Compaction<'a> {
                 Pass::Made(node) => {
                     retries = 0;
                     match &task {
-                        Task::Leaf(items) => plan.add_leaf(node, items),
-                        Task::Condense(children) => plan.add_condensed(node, children),
+                        Task::Leaf(items) => plan.add_leaf(*node, items),
+                        Task::Condense(children) => plan.add_condensed(*node, children),
                     }
                 }
                 Pass::NotSmaller => plan.skip(&task),
@@ -422,7 +422,7 @@ impl<'a> Compaction<'a> {
         match committed {
             Ok(Committed::Yes(key)) => {
                 self.created.push(id);
-                Ok(Pass::Made(Node { key, content: String::new(), ..node }))
+                Ok(Pass::Made(Box::new(Node { key, content: String::new(), ..node })))
             }
             Ok(Committed::PartsCall) => Ok(Pass::Changed),
             Err(error) if error.kind() == ErrorKind::Conflict => {

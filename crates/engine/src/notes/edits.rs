@@ -20,8 +20,10 @@ pub(crate) fn apply(text: &str, edits: &[NoteEdit], style: Option<EntryStyle>) -
 }
 
 fn apply_one(text: &str, edit: &NoteEdit, style: Option<EntryStyle>) -> Result<String> {
-    let found = entries_as(text, grammar_of(text, style));
+    let grammar = grammar_of(text, style);
+    let found = entries_as(text, grammar);
     let new = edit.text.as_deref().map(str::trim).unwrap_or_default();
+    let new = if grammar == Grammar::Delimited { new } else { without_bullet(new) };
     let old = edit.old.as_deref().map(str::trim).unwrap_or_default();
     if edit.action != EditAction::Remove {
         check_text(new)?;
@@ -51,6 +53,12 @@ pub(crate) fn grammar_of(text: &str, style: Option<EntryStyle>) -> Grammar {
     if style == Some(EntryStyle::Delimited) && !shows_items() { Grammar::Delimited } else { found }
 }
 
+/// The text of a list item that was given with its bullet. Its entry gets the bullet of the note.
+fn without_bullet(new: &str) -> &str {
+    let item = ["- ", "* ", "+ "].into_iter().find_map(|bullet| new.strip_prefix(bullet));
+    item.map_or(new, str::trim_start)
+}
+
 fn check_text(new: &str) -> Result<()> {
     if new.is_empty() {
         return Err(Error::field("text", "is empty").remedy("give the text of the entry"));
@@ -74,7 +82,7 @@ fn find<'e>(found: &'e [Entry], old: &str) -> Result<&'e Entry> {
             preview(old),
             listed(found)
         ))
-        .remedy("read the note, and give a part of an entry as it stands there"));
+        .remedy("read the note, and give a part of an entry exactly as written"));
     };
     if matching.clone().any(|other| other.text != first.text) {
         let all: Vec<Entry> = std::iter::once(first).chain(matching).cloned().collect();
@@ -220,6 +228,10 @@ mod tests {
         let cases = [
             ("", add_edit("tea"), "- tea\n"),
             ("- a\n", add_edit("b"), "- a\n- b\n"),
+            ("- a\n", add_edit("- b"), "- a\n- b\n"),
+            ("- a\n", add_edit("* a"), "- a\n"),
+            ("- a\n", replace_edit("a", "- b"), "- b\n"),
+            ("a\n§\nb", add_edit("- c"), "a\n§\nb\n§\n- c"),
             ("- a", add_edit("b"), "- a\n- b\n"),
             ("* a\n\n## End\n\ntext\n", add_edit("b"), "* a\n* b\n\n## End\n\ntext\n"),
             ("1. a\n2. b\n", add_edit("c"), "1. a\n2. b\n3. c\n"),

@@ -3,7 +3,7 @@
 
 use super::grammar::{Entry, entries};
 use oneiro_model::{Error, NOTE_BYTES_MAX, NoteName, Result};
-use oneiro_scan::{placeholder, scan, scan_all};
+use oneiro_scan::{Finding, MAX_FINDINGS, placeholder, scan, scan_all};
 use serde_json::Value;
 use std::ops::Range;
 
@@ -48,24 +48,20 @@ pub(super) fn check_size(name: &NoteName, text: &str) -> Result<()> {
 /// The text of a note with a placeholder in the place of each entry, or line outside of entries, that the
 /// scan blocks. The note itself keeps the text, so that it can be removed by its words.
 pub fn without_blocked(text: &str) -> String {
-    let found = scan_all(text);
+    let entries = entries(text);
+    let found = findings(text, &entries);
     if found.is_empty() {
         return text.to_owned();
     }
-    let entries = entries(text);
     let mut shown = String::with_capacity(text.len());
     let mut end = 0;
     for finding in &found {
-        let bodies = entries.iter().map(|entry| &entry.body);
-        let mut ranges = bodies.filter(|body| meets(body, &finding.span));
-        let (first, last) = (ranges.next(), ranges.next_back());
-        let line = line_of(text, &finding.span);
-        let start = first.map_or(line.start, |body| body.start).max(end);
-        let until = last.or(first).map_or(line.end, |body| body.end);
-        if until > start {
+        let range = blocked_range(text, &entries, &finding.span);
+        let start = range.start.max(end);
+        if range.end > start {
             shown.push_str(text.get(end..start).unwrap_or_default());
             shown.push_str(&placeholder(finding));
-            end = until;
+            end = range.end;
         }
     }
     shown.push_str(text.get(end..).unwrap_or_default());
@@ -74,10 +70,38 @@ pub fn without_blocked(text: &str) -> String {
 
 /// The entries of a text that the scan blocks, each with its placeholder.
 pub(super) fn blocked<'e>(text: &str, entries: &'e [Entry]) -> Vec<(&'e Entry, String)> {
-    let found = scan_all(text);
+    let found = findings(text, entries);
     let finding_in = |entry: &Entry| found.iter().find(|it| meets(&entry.body, &it.span));
     let shown = |entry: &'e Entry| Some((entry, placeholder(finding_in(entry)?)));
     entries.iter().filter_map(shown).collect()
+}
+
+/// The findings of a whole text. One scan reports at most [`MAX_FINDINGS`], so what it blocks last is
+/// skipped and the rest is scanned again: decoys do not hide what follows them.
+fn findings(text: &str, entries: &[Entry]) -> Vec<Finding> {
+    let mut all: Vec<Finding> = Vec::new();
+    let mut from = 0;
+    loop {
+        let mut found = scan_all(text.get(from..).unwrap_or_default());
+        for finding in &mut found {
+            finding.span = finding.span.start + from..finding.span.end + from;
+        }
+        let is_complete = found.len() < MAX_FINDINGS;
+        let blocked_to =
+            found.last().map_or(from, |last| blocked_range(text, entries, &last.span).end);
+        all.append(&mut found);
+        if is_complete || blocked_to <= from {
+            return all;
+        }
+        from = blocked_to;
+    }
+}
+
+/// What a finding takes out of sight: the entries that it touches, or else its lines.
+fn blocked_range(text: &str, entries: &[Entry], span: &Range<usize>) -> Range<usize> {
+    let mut bodies = entries.iter().map(|entry| &entry.body).filter(|body| meets(body, span));
+    let Some(first) = bodies.next() else { return line_of(text, span) };
+    first.start..bodies.next_back().unwrap_or(first).end
 }
 
 fn meets(range: &Range<usize>, span: &Range<usize>) -> bool {
@@ -119,5 +143,23 @@ mod tests {
             assert!(!shown.contains("previous instructions"), "{shown}");
         }
         assert_eq!(without_blocked("- tea\n- tin\n"), "- tea\n- tin\n");
+    }
+
+    #[test]
+    fn decoys_do_not_hide_what_follows_them() {
+        let decoys = format!("- {ATTACK}\n").repeat(MAX_FINDINGS + 1);
+        let repeated = format!("- {}\n", format!("{ATTACK} ").repeat(MAX_FINDINGS + 6));
+        let invisible = format!("- {}\n", "x\u{200b}".repeat(MAX_FINDINGS + 6));
+        let lines = format!("{ATTACK}\n\n").repeat(3 * MAX_FINDINGS);
+        for decoy in [decoys, repeated, invisible, lines] {
+            let text = format!("{decoy}- {ATTACK} Now.\n- tea\n");
+            let shown = without_blocked(&text);
+            assert!(!shown.contains("previous instructions"), "{shown}");
+            assert!(shown.ends_with("- tea\n"), "{shown}");
+            let entries = entries(&text);
+            let blocked = blocked(&text, &entries);
+            let attack = entries.iter().rev().find(|it| text[it.body.clone()].contains(ATTACK));
+            assert!(blocked.iter().any(|(entry, _)| Some(*entry) == attack), "{blocked:?}");
+        }
     }
 }

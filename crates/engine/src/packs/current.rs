@@ -198,18 +198,25 @@ impl AskedTime {
     }
 }
 
+/// What a pack was asked for, and what was found for it.
+pub(super) struct Asked<'a> {
+    pub(super) request: &'a PackRequest,
+    pub(super) prompt: &'a Prompt,
+    pub(super) time: &'a AskedTime,
+    pub(super) gathered: &'a Gathered<'a>,
+}
+
 impl Oneiro {
     /// Leaves out what no longer holds, and shows in its place what replaced it.
     pub(super) fn keep_current(
         &self,
-        request: &PackRequest,
-        (prompt, time): (&Prompt, &AskedTime),
+        asked: &Asked<'_>,
         mut lines: Vec<Line>,
-        gathered: &Gathered<'_>,
         scorer: &mut RelevanceScorer<'_>,
     ) -> Result<Vec<Line>> {
+        let Asked { time, gathered, .. } = *asked;
         let sources = self.store.read(|tx| shown_sources(tx, &lines, gathered))?;
-        let mut newer = self.newer_sources(request, prompt, &sources, gathered)?;
+        let mut newer = self.newer_sources(asked, &sources)?;
         let mut judge = Judge::new(&newer);
         let mut dropped: Vec<Vec<Option<Dropped>>> = Vec::with_capacity(sources.len());
         for source in &sources {
@@ -251,13 +258,8 @@ impl Oneiro {
 
     /// What may replace the shown lines: statements that were found, changes that are found by the words of
     /// the lines, and the newest messages of the session that asks.
-    fn newer_sources(
-        &self,
-        request: &PackRequest,
-        prompt: &Prompt,
-        shown: &[Source],
-        gathered: &Gathered<'_>,
-    ) -> Result<Vec<Source>> {
+    fn newer_sources(&self, asked: &Asked<'_>, shown: &[Source]) -> Result<Vec<Source>> {
+        let Asked { request, prompt, gathered, .. } = *asked;
         let mut newer: Vec<Source> = Vec::new();
         let Some(oldest) = shown.iter().map(|source| source.at).min() else { return Ok(newer) };
         let mut known = FxHashSet::default();

@@ -1,7 +1,7 @@
 //! Gathers the lines that a pack may show: facts of the project, memories and messages, each band in the
 //! order of relevance, with the reason if one may not be shown.
 
-use super::current::{AskedTime, speaker_of};
+use super::current::{Asked, AskedTime, speaker_of};
 use super::excerpt::{BEST_CHARS, OTHER_CHARS, excerpt};
 use super::line::{Line, MemoryParts, MessageParts};
 use super::prompt::Prompt;
@@ -122,7 +122,7 @@ impl Oneiro {
             scored.push((line.omitted(outdated), relevance));
         }
         let lines = scorer.mark_irrelevant(scored, is_answer(prompt, messages));
-        self.keep_current(request, (prompt, &time), lines, gathered, &mut scorer)
+        self.keep_current(&Asked { request, prompt, time: &time, gathered }, lines, &mut scorer)
     }
 
     /// The lines for the start of a task: the state, the person, and the newest facts of the project.
