@@ -256,7 +256,7 @@ def new_store(path, durability):
 
 THREADS = 16
 PROCESSES = 4
-MAX_ERRORS = 20  # a process gives up after so many failed appends
+MAX_ERRORS = 20  # a process gives up after this many failed appends
 MAX_SECONDS = 120  # or after so long
 
 

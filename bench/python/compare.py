@@ -21,7 +21,7 @@ from texts import conversations
 
 Results = dict[str, dict[str, dict[str, Any]]]
 
-#: What the project asks of itself against the first hermes SessionDB: at least so many times.
+#: The target of the project: how many times faster than the first hermes SessionDB.
 BUDGETS = {
     "append_1": 1.5,
     "append_16": 8.0,

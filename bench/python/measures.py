@@ -28,8 +28,8 @@ __all__ = [
 SESSIONS = 50
 THREADS = 16
 PROCESSES = 4
-#: A process stops after so many failed appends, or so many seconds.
-FAILURES, PATIENCE = 50, 300
+#: A process stops after this many failed appends, or this many seconds.
+FAILURES, TIMEOUT = 50, 300
 
 Result = dict[str, float | int | None]
 
@@ -98,10 +98,10 @@ def _process(side: Side, path: str, job: tuple[int, int], barrier: Any, results:
     said = texts(count, number)
     db = side.open(path)
     done = errors = 0
-    barrier.wait(PATIENCE)
+    barrier.wait(TIMEOUT)
     start = time.monotonic()
     for place, text in enumerate(said):
-        if errors >= FAILURES or time.monotonic() - start > PATIENCE:
+        if errors >= FAILURES or time.monotonic() - start > TIMEOUT:
             break
         try:
             session = session_id((place * PROCESSES + number) % SESSIONS)
@@ -126,9 +126,9 @@ def append_processes(side: Side, path: str, count: int) -> Result:
     ]
     for child in children:
         child.start()
-    reports = [results.get(timeout=2 * PATIENCE) for _ in children]
+    reports = [results.get(timeout=2 * TIMEOUT) for _ in children]
     for child in children:
-        child.join(PATIENCE)
+        child.join(TIMEOUT)
     done, errors, starts, ends = zip(*reports, strict=True)
     db = side.open(path)
     _expect(db, sum(done), side)

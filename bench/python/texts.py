@@ -31,7 +31,7 @@ SHAPES = (
 
 
 def texts(count: int, seed: int = SEED) -> list[str]:
-    """So many messages."""
+    """This many messages."""
     return list(make_texts(count, seed))
 
 
@@ -46,7 +46,7 @@ def session_id(number: int) -> str:
 
 
 def conversations(count: int) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Whole conversations with so many messages in all; the first is the long one."""
+    """Whole conversations with this many messages in all; the first is the long one."""
     made = make_texts(count, SEED)
     number = left = 0
     for number in range(count):

@@ -1,6 +1,6 @@
 //! `oneiro bench context --work`: transcripts of agents at work are compacted to a part of their
-//! size, and it is looked up how many decisions, corrections and outcomes of a list made by hand are
-//! still in the summaries.
+//! size, and it is looked up how many decisions, corrections and outcomes of a list made by hand
+//! are still in the summaries.
 
 use crate::junk::Junk;
 use crate::machine;
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 pub struct KeptRequest<'a> {
     /// The file of transcripts.
     pub data: PathBuf,
-    /// A transcript is compacted to one part in so many of its tokens.
+    /// A transcript is compacted to one part in this many of its tokens.
     pub part: usize,
     /// How the engine opens its stores; durability and models are as the benchmark needs them.
     pub options: Options,
@@ -41,7 +41,7 @@ struct Case {
 pub struct Kept {
     /// On what.
     pub machine: String,
-    /// Of the tokens, one part in so many was left.
+    /// Of the tokens, one part in this many was left.
     pub part: usize,
     /// Statements that should be kept.
     pub statements: usize,
@@ -162,7 +162,7 @@ impl Spaces {
             .collect())
     }
 
-    /// Puts messages under summaries of one part in so many of their tokens.
+    /// Puts messages under summaries of one part in this many of their tokens.
     fn compacted(&self, space: &str, messages: Vec<NewMessage>, part: usize) -> Result<Compacted> {
         let oneiro = self.open(space)?;
         let id = SessionId::new("work")?;

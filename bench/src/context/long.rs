@@ -82,7 +82,7 @@ pub struct Compaction {
     pub tokens: usize,
 }
 
-/// Measures a session of so many messages.
+/// Measures a session of this many messages.
 pub(super) fn run(
     (folder, options): (&Path, &Options),
     messages: usize,
@@ -309,7 +309,7 @@ fn compact_whole(oneiro: &Oneiro, messages: usize) -> Result<Compaction> {
     compacted((oneiro, &id), &CompactRequest::default(), bytes)
 }
 
-/// Compacts a session of so many bytes of text.
+/// Compacts a session of this many bytes of text.
 fn compacted(
     (oneiro, id): (&Oneiro, &SessionId),
     request: &CompactRequest,

@@ -92,7 +92,7 @@ impl Said {
         ]
     }
 
-    /// Turns, until there are so many messages at least.
+    /// Turns, until there are at least this many messages.
     pub(crate) fn messages(&mut self, count: usize) -> Vec<Made> {
         let mut made = Vec::with_capacity(count + TURN);
         while made.len() < count {
@@ -101,7 +101,7 @@ impl Said {
         made
     }
 
-    /// Something a person said, of so many words.
+    /// Something a person said, of this many words.
     pub(crate) fn words(&mut self, count: usize) -> Made {
         self.turns += 1;
         let at = Timestamp::from_micros(BEGIN + self.turns as i64 * 60_000_000).to_string();

@@ -69,7 +69,7 @@ const DRAINERS: usize = 2;
 /// Messages of a session that is compacted.
 const MESSAGES: usize = 120;
 
-/// The sessions are compacted in so many parts, with a stretch without between them, so that what
+/// The sessions are compacted in this many parts, with a stretch without between them, so that what
 /// else the machine does meets both.
 const PARTS: usize = 4;
 

@@ -1,12 +1,12 @@
-//! What would have been promoted otherwise: by the formula of openclaw with its gates, and by the rule
-//! "the person said it on two days", from the same evidence.
+//! What would have been promoted otherwise: by the formula of openclaw with its gates, and by the
+//! rule "the person said it on two days", from the same evidence.
 
 use super::claim::{Claim, Minimum, fold};
 use super::words::ClaimKind;
 use oneiro_text::Analyzer;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A search that showed a claim, whoever made it.
+/// A search by anyone that showed a claim.
 #[derive(Debug, Clone)]
 pub struct Recall {
     /// The claim.

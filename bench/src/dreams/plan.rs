@@ -1,5 +1,5 @@
-//! Plans a simulated year: which claims are made, recalled, changed and ended on which day, and the noise
-//! around them.
+//! Plans a simulated year: which claims are made, recalled, changed and ended on which day, and the
+//! noise around them.
 
 use super::calendar::long_date;
 use super::claim::{Claim, End, Evidence};
@@ -25,7 +25,7 @@ const PROJECTS: [&str; 5] = ["Lighthouse", "Marigold", "Falcon", "Tundra", "Juni
 /// Projects of a year.
 const PROJECTS_PER_YEAR: usize = 2;
 
-/// A topic of a person or project is left out once in so many times, so that years differ.
+/// A topic of a person or project is left out once in this many times, so that years differ.
 const LEFT_OUT_ONE_IN: usize = 5;
 
 /// Days between a claim that never lasts and the next of its kind.

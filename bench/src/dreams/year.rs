@@ -19,7 +19,7 @@ pub struct YearRequest {
 }
 
 impl YearRequest {
-    /// A stretch of so many days with three people.
+    /// A stretch of this many days with three people.
     pub fn new(seed: u64, days: usize) -> YearRequest {
         YearRequest { seed, days, people: 3, exposure: 1 }
     }

@@ -165,7 +165,7 @@ pub(super) struct Truncated {
     pub(super) text: String,
 }
 
-/// The oldest and the newest turns that fit into so many tokens each.
+/// The oldest and the newest turns that fit into this many tokens each.
 pub(super) fn truncate(stored: &[StoredTurn], oldest: usize, newest: usize) -> Truncated {
     let fitting = |all: &mut dyn Iterator<Item = &StoredTurn>, limit: usize| {
         let mut left = limit;

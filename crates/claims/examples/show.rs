@@ -1,4 +1,4 @@
-//! Prints the claims of each line of the standard input, for whoever writes rules.
+//! Prints the claims of each line of the standard input, for people who write rules.
 #![allow(clippy::print_stdout, missing_docs)]
 
 use std::io::BufRead;

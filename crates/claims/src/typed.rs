@@ -57,7 +57,7 @@ pub(crate) fn typed_lines(text: &str, mut each: impl FnMut(TypedLine)) {
 }
 
 enum LineKind {
-    /// Prose, after so many bytes of space and list marks.
+    /// Prose, after this many bytes of space and list marks.
     Typed(usize),
     Skipped,
     RestIsPasted,
@@ -228,7 +228,8 @@ fn is_mail_divider(line: &str) -> bool {
         || (line.ends_with("wrote:") || line.ends_with("schrieb:") || line.ends_with("escribió:"))
 }
 
-/// Beginnings of lines that a program wrote: quotations, logs, code, commands and roles of chat logs.
+/// Beginnings of lines that a program wrote: quotations, logs, code, commands and roles of chat
+/// logs.
 const MACHINE_LINE_PREFIXES: [&str; 57] = [
     ">",
     "|",

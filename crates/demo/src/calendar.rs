@@ -50,7 +50,7 @@ impl Calendar {
     }
 
     /// Replaces `[[+5]]`, `[[th +5]]`, `[[wd +5]]`, `[[iso +5]]`, `[[pt +5]]`, `[[de +5]]`, `[[ja
-    /// +5]]` and `[[ar +5]]` by the date so many days after today. Other brackets are kept.
+    /// +5]]` and `[[ar +5]]` by the date that many days after today. Other brackets are kept.
     pub(crate) fn expand_dates(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;

@@ -347,9 +347,9 @@ fn mail(before: i64, rng: &mut Rng) -> Vec<Line> {
         .map(|(_, from, subject, what)| format!("- {from}, \"{subject}\": {what}"))
         .collect();
     let said = if said.is_empty() {
-        format!("Nothing that needs you; {noise} newsletters put away.")
+        format!("Nothing that needs you; {noise} newsletters archived.")
     } else {
-        format!("{}\n{noise} newsletters put away.", said.join("\n"))
+        format!("{}\n{noise} newsletters archived.", said.join("\n"))
     };
     vec![
         at(before, 18 * 60, Line::new(Role::User, "Go through the mail.")),

@@ -1,4 +1,4 @@
-//! Cancellation: a flag that whoever started long work sets and that the work checks between steps.
+//! Cancellation: a flag that the caller of long work sets and that the work checks between steps.
 
 use oneiro_model::{Error, ErrorKind, Result};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,5 +1,5 @@
-//! Finds phrases that show the purpose of a sentence: a decision, an error, a plan, a personal fact,
-//! a courtesy.
+//! Finds phrases that show the purpose of a sentence: a decision, an error, a plan, a personal
+//! fact, a courtesy.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -28,7 +28,7 @@ pub(crate) enum Cue {
     Raised,
     /// Leaves something for later.
     Open,
-    /// Tells of somebody's life: family, home, work, health, likes.
+    /// Says something about a person's life: family, home, work, health, likes.
     Fact,
     /// Greets, thanks, agrees, praises.
     Courtesy,

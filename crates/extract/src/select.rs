@@ -79,7 +79,7 @@ impl PartialOrd for Candidate {
 }
 
 impl<'a> Selection<'a> {
-    /// Nothing chosen yet, for an extract of about so many tokens.
+    /// Nothing chosen yet, for an extract of about this many tokens.
     pub fn new(choice: Choice<'a>, tokens: usize) -> Selection<'a> {
         let count = choice.conversation.clauses.len();
         let mut selection = Selection {
@@ -173,7 +173,7 @@ impl<'a> Selection<'a> {
         first..=clause
     }
 
-    /// Chooses until so many tokens are spent.
+    /// Chooses until this many tokens are spent.
     pub fn fill(&mut self, tokens: usize) {
         let mut too_long = Vec::new();
         while let Some(candidate) = self.heap.pop() {
@@ -190,7 +190,7 @@ impl<'a> Selection<'a> {
             }
             if self.spent + price > tokens as f32 {
                 too_long.push(candidate);
-                // After so many that do not fit, what is left is crumbs.
+                // After this many that do not fit, what is left is crumbs.
                 if too_long.len() > 64 {
                     break;
                 }

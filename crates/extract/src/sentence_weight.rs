@@ -25,7 +25,7 @@ pub(crate) fn factors(conversation: &Conversation, utterances: &[Utterance<'_>])
         } else if source == Some(Source::Tool) {
             // A tool says a hundred words for one that matters: mostly how it ended.
             let ended = sentence.last && sentence.machine.is_none();
-            // Whoever called it mostly says how it ended; what went wrong stands here alone.
+            // The caller mostly says how it ended; what went wrong is only here.
             factor *= if ended || sentence.cues.has(Cue::Outcome) {
                 0.6
             } else if sentence.cues.has(Cue::Error) {
@@ -155,8 +155,8 @@ fn open_questions(conversation: &Conversation, utterances: &[Utterance<'_>]) -> 
 /// Terms of the question.
 const QUESTION_TERM_FACTOR: f32 = 3.0;
 
-/// Raises the weights of a question's terms, of the sentences with them, and of the sentences around
-/// those. Without a common term nothing changes.
+/// Raises the weights of a question's terms, of the sentences with them, and of the sentences
+/// around those. Without a common term nothing changes.
 pub(crate) fn favour_question(
     conversation: &Conversation,
     (about, analyzer): (&str, &mut Analyzer),

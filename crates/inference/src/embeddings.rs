@@ -23,8 +23,8 @@ pub struct EmbeddingConfig {
     pub dimensions: Option<usize>,
     /// The maximum number of texts in one request.
     pub batch: usize,
-    /// Longer texts are cut to so many bytes: servers refuse texts longer than the model's context,
-    /// and the start of a text says what it is about.
+    /// Longer texts are cut to this many bytes: servers refuse texts longer than the model's
+    /// context, and the start of a text says what it is about.
     pub max_text_bytes: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Changes: what happened in a space, told to whoever watches it. Messages tell of themselves by
+//! Changes: what happened in a space, for everyone who watches it. Messages are reported by
 //! their ids; everything else that happens to sessions is noted in passing.
 
 use crate::contract::Request;
@@ -35,7 +35,7 @@ pub enum ChangeKind {
     Compacted,
     /// A dream started or ended.
     Dream,
-    /// More happened than is told: read again what is shown.
+    /// More happened than is reported: read again what is shown.
     Missed,
 }
 
@@ -100,11 +100,11 @@ pub struct ChangeMark {
     pub part: Option<SeenPart>,
 }
 
-/// A part of the messages that are told of together: sessions overlap, so no single message says
+/// A part of the messages that are reported together: sessions overlap, so no single message says
 /// how far somebody has seen while they are being told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SeenPart {
-    /// The last of the messages that are told of.
+    /// The last of the reported messages.
     pub until: i64,
     /// Sessions whose last message among these is no later were seen.
     pub told: i64,

@@ -199,7 +199,7 @@ pub struct Omitted {
 pub struct PrefixBreak {
     /// Why.
     pub reason: BreakReason,
-    /// Tokens that a provider has to read anew.
+    /// Tokens that a provider has to read again.
     pub tokens: usize,
 }
 
@@ -397,7 +397,7 @@ fn default_expand_tokens() -> usize {
 pub struct Compacted {
     /// The summaries it made, in order.
     pub created: Vec<SummaryId>,
-    /// The summaries it had written anew.
+    /// The summaries it had rewritten.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub redone: Vec<SummaryId>,
     /// Tokens of a prompt with every message in full.

@@ -1,5 +1,6 @@
 //! The one public error: a kind the caller can act on, a message that names what is wrong, and a
-//! remedy, which each surface renders in its own words. The table [`KINDS`] is the only mapping from kinds to HTTP, exit codes and Python.
+//! remedy, which each surface renders in its own words. The table [`KINDS`] is the only mapping
+//! from kinds to HTTP, exit codes and Python.
 
 use crate::{Remedy, Surface};
 use std::borrow::Cow;
@@ -29,7 +30,7 @@ pub enum ErrorKind {
     RateLimited,
     /// Another writer held the store for longer than the wait; try again.
     Busy,
-    /// The store, disk or server cannot be reached now; mend it and try again.
+    /// The store, disk or server cannot be reached now; fix it and try again.
     Unavailable,
     /// The store was written by a newer Oneiro; upgrade.
     NewerSchema,

@@ -77,7 +77,7 @@ impl NewMessage {
     }
 
     /// Takes a JSON message apart. `id`, `session_id` and `visibility` are answers of ours and are
-    /// given anew.
+    /// assigned again.
     pub fn from_json(value: Value) -> Result<NewMessage> {
         let Value::Object(mut body) = value else {
             return Err(Error::invalid("a message is a JSON object")
@@ -145,10 +145,10 @@ impl NewMessage {
         }
     }
 
-    /// Refuses what a client appends by mistake: a role that no chat API defines, and a message that
-    /// carries nothing, neither a text nor anything else such as tool calls or images. The result of a
-    /// tool may be empty. Imports and hosts that keep histories of their own are not checked, so that
-    /// nothing they have is lost.
+    /// Refuses what a client appends by mistake: a role that no chat API defines, and a message
+    /// that carries nothing, neither a text nor anything else such as tool calls or images. The
+    /// result of a tool may be empty. Imports and hosts that keep histories of their own are not
+    /// checked, so that nothing they have is lost.
     pub fn check_client(&self) -> Result<()> {
         let role = self.role.as_str();
         if !self.role.is_known() {

@@ -117,7 +117,7 @@ pub struct BackupRequest {
 const COPY_NAME_MAX: usize = 84;
 
 impl Request for BackupRequest {
-    /// A name is no path: whoever may ask for a copy does not choose where it goes.
+    /// A name is no path: permission to ask for a copy is no permission to choose where it goes.
     fn check(&self) -> Result<()> {
         let Some(name) = &self.name else { return Ok(()) };
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);

@@ -14,7 +14,7 @@ const FRAME_BYTES: usize = 430;
 /// The least of any text.
 const LEAST_BYTES: usize = 300;
 
-/// What one text may take when they share a page with so many messages: the short ones as much as
+/// What one text may take when they share a page with this many messages: the short ones as much as
 /// they need, the long ones the same each.
 pub fn share(costs: Vec<usize>, messages: usize) -> usize {
     share_beside(costs, messages, 0)

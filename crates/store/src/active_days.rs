@@ -1,5 +1,5 @@
-//! The days on which a space was active: a message was said. They are counted from the messages, as far
-//! as a cursor has read them, and for each memory since it was created.
+//! The days on which a space was active: a message was said. They are counted from the messages, as
+//! far as a cursor has read them, and for each memory since it was created.
 
 use crate::Tx;
 use crate::aggregates::Table;
@@ -35,7 +35,7 @@ pub fn count_idle_days(tx: &Tx<'_>) -> Result<()> {
     tx.execute(COUNT_IDLE_DAYS, &[]).map(|_| ())
 }
 
-/// Memories that were idle for more than so many active days.
+/// Memories that were idle for more than this many active days.
 pub fn idle_longer_than(tx: &Tx<'_>, days: i64) -> Result<Vec<Memory>> {
     let rows = tx.all(LONG_IDLE, &[days.into()], read)?;
     rows.into_iter().map(|row| with_citations(tx, row).map(|row| row.memory)).collect()

@@ -1,4 +1,5 @@
-//! What people chose to capture, the pauses, and the lease of whoever reads transcripts now.
+//! What people chose to capture, the pauses, and the lease of the process that reads transcripts
+//! now.
 
 use crate::Tx;
 use crate::aggregates::Table;

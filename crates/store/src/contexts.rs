@@ -1,5 +1,5 @@
-//! State of the context of a session: its epoch, the lease of whoever compacts it, the last window of
-//! each size, and pinned messages.
+//! State of the context of a session: its epoch, the lease of the process that compacts it, the
+//! last window of each size, and pinned messages.
 
 use crate::Tx;
 use crate::aggregates::Table;

@@ -1,4 +1,5 @@
-//! The ledger of dreams: one row per run with its lease, and one per candidate that a run decided about.
+//! The ledger of dreams: one row per run with its lease, and one per candidate that a run decided
+//! about.
 
 use crate::aggregates::Table;
 use crate::backend::Row;
@@ -23,7 +24,7 @@ macro_rules! select {
 }
 
 statements! {
-    // A period has at most one dream, whoever adds it.
+    // A period has at most one dream, no matter which process adds it.
     INSERT = "INSERT INTO dreams (key, id, mode, preset, started_by, period, apply, outcome, \
               reason, thresholds, inputs, counts, findings, holder, lease_until, started_at, \
               finished_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, \

@@ -1,5 +1,5 @@
-//! Summaries: the nodes of the summary DAG, what each covers, and which of them are roots of a session.
-//! The primary key of `summary_messages` puts a message under at most one leaf.
+//! Summaries: the nodes of the summary DAG, what each covers, and which of them are roots of a
+//! session. The primary key of `summary_messages` puts a message under at most one leaf.
 
 use crate::aggregates::Table;
 use crate::backend::Row;
@@ -149,8 +149,8 @@ pub struct Node {
     /// When it was made.
     pub created_at: Timestamp,
     /// The length, in tokens, that it was made for as an overview, which stands in for the oldest
-    /// roots where even these do not fit and is never a root; 0 for other summaries, 1 for overviews
-    /// that earlier versions made.
+    /// roots where even these do not fit and is never a root; 0 for other summaries, 1 for
+    /// overviews that earlier versions made.
     pub overview_target: i64,
 }
 
@@ -312,7 +312,7 @@ pub fn seqs_under(tx: &Tx<'_>, node: i64) -> Result<Vec<i64>> {
     keys(tx, SEQS_UNDER, node)
 }
 
-/// The first messages under a node after message `after`, at least `enough` if there are so many.
+/// The first messages under a node after message `after`, at least `enough` if there are that many.
 /// Reads only the nodes on the way to them.
 pub fn next_seqs_under(tx: &Tx<'_>, node: i64, after: i64, enough: usize) -> Result<Vec<i64>> {
     let (mut seqs, mut open, mut met) = (Vec::new(), vec![node], HashSet::new());

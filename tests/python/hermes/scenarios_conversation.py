@@ -1,4 +1,4 @@
-"""Conversations: loaded, mended, and across a lineage."""
+"""Conversations: loaded, repaired, and across a lineage."""
 
 from __future__ import annotations
 

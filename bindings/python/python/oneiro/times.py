@@ -18,7 +18,7 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 def from_micros(micros: int) -> datetime:
-    """The moment so many microseconds after the epoch.
+    """The moment this many microseconds after the epoch.
 
     >>> from_micros(1_700_000_000_000_000).isoformat()
     '2023-11-14T22:13:20+00:00'

@@ -383,7 +383,7 @@ class Compacted:
     tokens_after: int
     #: Why it went no further.
     stopped: str
-    #: The summaries it had written anew.
+    #: The summaries it had rewritten.
     redone: list[str] = field(default_factory=list)
 
     @classmethod

@@ -121,7 +121,8 @@ pub struct ContextArgs {
     /// it is kept, and how much of the summaries is junk
     #[arg(long, conflicts_with_all = ["storm", "data"])]
     work: Option<PathBuf>,
-    /// With `--data` or `--work`: a conversation is compacted to one part in so many of its tokens
+    /// With `--data` or `--work`: a conversation is compacted to one part in this many of its
+    /// tokens
     #[arg(long, default_value_t = 8, value_parser = 1..=1_000)]
     part: i64,
     /// Measure instead what 8 writers notice while sessions are compacted in the background

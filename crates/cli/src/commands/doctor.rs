@@ -45,12 +45,12 @@ impl DoctorArgs {
         }
         if self.fix && checked.integrity.is_empty() && !checked.contexts.is_empty() {
             let problems = checked.contexts.len();
-            let mended = oneiro.context().repair_all()?;
+            let repaired = oneiro.context().repair_all()?;
             checked = oneiro.check()?;
             let fixed = problems.saturating_sub(checked.contexts.len());
             context.output.note(&format!(
                 "Rebuilt the contexts of {}; fixed {fixed} of {}.",
-                count(mended, "session"),
+                count(repaired, "session"),
                 count(problems, "problem")
             ));
         }

@@ -16,7 +16,7 @@ fn fill(space: &TestSpace) {
     run(space, &["session", "end", "b", "--reason", "done"]);
 }
 
-/// An export without what a store gives anew.
+/// An export without what a store assigns itself.
 fn comparable(export: &str) -> Vec<Value> {
     let mut lines: Vec<Value> =
         export.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

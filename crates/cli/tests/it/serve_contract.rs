@@ -1,5 +1,5 @@
 //! The contract: what the OpenAPI document says is what is answered, for every endpoint; pages hold
-//! every item once; the same external id is the same message, whoever sends it.
+//! every item once; the same external id is the same message, no matter who sends it.
 
 use crate::serve_api::{Endpoint, NO_FOLDER, Names, document, endpoints};
 use crate::serve_context::compacted;

@@ -1,5 +1,5 @@
-//! Events: everything once, whoever did it, however often a listener comes back; and none after its
-//! token is gone.
+//! Events: everything once, no matter who did it or how often a listener comes back; and none after
+//! its token is gone.
 
 use crate::serve_support::{Listening, Server, Told};
 use crate::support::{append, json, run};
@@ -55,7 +55,7 @@ on_both_backends! {
             assert_eq!(created, 6);
             (writers.into_iter().map(|writer| writer.join().unwrap()).max().unwrap(), after.unwrap())
         });
-        // Whoever has seen all of it is told only what comes now.
+        // A listener that has seen all of it gets only what comes now.
         let mut listening = Listening::begin(server.client(), Some(&last.1));
         let next = say(&server, "s1", "now");
         assert!(next > last.0);

@@ -1,12 +1,12 @@
-//! A server that stops or is killed in the middle of long work: it waits for none of it, and the next
-//! process goes on at once, however long the leases of the first would last.
+//! A server that stops or is killed in the middle of long work: it waits for none of it, and the
+//! next process goes on at once, however long the leases of the first would last.
 
 use crate::serve_support::{Server, eventually};
 use crate::support::json;
 use oneiro_testkit::{Backend, TestSpace, words};
 use rusqlite::Connection;
 
-/// So many that indexing them takes much longer than taking a lock.
+/// Enough that indexing them takes much longer than taking a lock.
 const MESSAGES: usize = 10_000;
 
 /// How often a rebuild is begun until one is still running when the lock is taken.

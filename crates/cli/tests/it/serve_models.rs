@@ -1,4 +1,4 @@
-//! A model that does not answer: it holds up whoever needs it and nobody else, and when they are
+//! A model that does not answer: it delays those who need it and nobody else, and when they are
 //! gone it is asked nothing more for them.
 
 use crate::serve_support::{Client, Server, eventually, is_unanswered, take_the_one_answered};
@@ -130,8 +130,8 @@ on_both_backends! {
     }
 }
 
-/// The model answers nothing until the server has ended, so the end did not wait for it; and no lease
-/// is left behind that the next process would have to wait for.
+/// The model answers nothing until the server has ended, so the end did not wait for it; and no
+/// lease is left behind that the next process would have to wait for.
 #[test]
 fn a_stop_waits_for_no_silent_model_and_the_next_process_goes_on_at_once() {
     let space = TestSpace::new(Backend::Sqlite);

@@ -16,7 +16,8 @@ fn append_until_gone(address: &str, client: usize, done: &AtomicUsize) -> Vec<(i
         let texts = [format!("{client}-{n}-a"), format!("{client}-{n}-b")];
         let body = json!(texts.each_ref().map(|text| json!({"role": "user", "content": text})));
         let path = format!("/v1/sessions/s{client}/messages?create=true");
-        // A server that stops ends idle connections; whoever comes again is told so or refused.
+        // A server that stops ends idle connections; a client that comes again gets an answer or a
+        // refusal.
         let reply = match connection.call("POST", &path, Some(&body)) {
             Ok(reply) => reply,
             Err(_) => break,

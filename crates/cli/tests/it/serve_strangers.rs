@@ -1,4 +1,4 @@
-//! Strangers: whoever is not let in costs little and keeps nobody else out.
+//! Strangers: clients without access cost little and keep nobody else out.
 
 use crate::serve_support::{Client, Server, take_the_one_answered};
 use crate::support::json;
@@ -130,7 +130,7 @@ fn a_login_form_has_a_few_kilobytes_and_few_are_received_at_once() {
         .unwrap();
     client.send(format!("2329\r\n{}\r\n", "x".repeat(9_001)).as_bytes()).unwrap();
     assert_eq!(client.reply("POST").unwrap().status, 413);
-    // Whoever holds every form keeps others from logging in, and from nothing else.
+    // A client that holds every form keeps others from logging in, and from nothing else.
     let mut held: Vec<Client> = (0..=64).map(|_| form("token=", 1_000)).collect();
     let refused = take_the_one_answered(&mut held).reply("POST").unwrap();
     assert_eq!(refused.status, 503);

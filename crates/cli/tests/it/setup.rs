@@ -81,7 +81,7 @@ fn it_adds_once_imports_once_and_takes_back_to_the_byte() {
     );
     let again = setup(&space, &home, &["--hooks", "--json"]).json();
     assert_eq!(again["agents"][0]["imported"]["messages"], 0);
-    // How to take back is told when there is something to take back.
+    // The way to undo is shown when there is something to undo.
     let shown = setup(&space, &home, &["--hooks", "--yes"]);
     assert!(shown.out.contains("Next: ") && !shown.out.contains("--undo"), "{}", shown.out);
     assert_eq!(home.snapshot(), after);
@@ -255,7 +255,7 @@ fn what_others_wrote_since_stays_when_it_is_taken_back() {
     let space = space();
     let home = Home::of_ann(&space);
     setup(&space, &home, &["--yes", "--no-import", "--hooks"]);
-    // An agent writes its file anew in its own way, with something of its own.
+    // An agent rewrites its file in its own way, with something of its own.
     let mut config = read(&home.at(".claude.json"));
     config["numStartups"] = 13.into();
     std::fs::write(home.at(".claude.json"), config.to_string()).unwrap();

@@ -1,4 +1,4 @@
-//! A model on loopback that takes requests and answers none until it is told to.
+//! A model on loopback that takes requests and answers none until released.
 
 use crate::serve_support::eventually;
 use crate::support::config;
@@ -68,7 +68,7 @@ impl SilentModel {
         });
         let (body, kind) = (answer.to_string(), "content-type: application/json");
         for mut stream in self.seen.unanswered.lock().unwrap().drain(..) {
-            // Whoever asked may be gone.
+            // The client may be gone.
             let _ = write!(
                 stream,
                 "HTTP/1.1 200 OK\r\n{kind}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",

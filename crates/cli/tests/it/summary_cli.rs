@@ -1,4 +1,4 @@
-//! Summaries as they are described, drawn and found, and what a model is told to write them.
+//! Summaries as they are described, drawn and found, and the prompts for models that write them.
 
 use crate::support::{bare, json, run, run_with};
 use crate::talk::{small_summaries, summaries, talk};

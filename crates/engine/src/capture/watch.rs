@@ -1,6 +1,6 @@
-//! Watches the files of agents: compares sizes and times with those of the last listing, and captures
-//! what changed in projects that are switched on. One thread per process watches; of several
-//! processes one reads at a time.
+//! Watches the files of agents: compares sizes and times with those of the last listing, and
+//! captures what changed in projects that are switched on. One thread per process watches; of
+//! several processes one reads at a time.
 
 use super::decide::{self, Decisions, Transcript};
 use super::lease::CaptureLease;
@@ -26,8 +26,8 @@ use std::time::{Duration, Instant};
 /// How often files are listed.
 const LIST_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Listing files takes at most one part in so many of the time: after a slow listing the next comes
-/// later. What is read of files that changed does not count, since it is read once.
+/// Listing files takes at most one part in this many of the time: after a slow listing the next
+/// comes later. What is read of files that changed does not count, since it is read once.
 const LIST_TIME_SHARE: u32 = 50;
 
 /// How long one file is read before the choices are read again.
@@ -50,7 +50,8 @@ struct WatchedSpace {
     decisions: Decisions,
     /// Files that need no reading until they change.
     seen: HashMap<PathBuf, Seen>,
-    /// The working folders of transcripts, as they are named there. Finding one may take a long line.
+    /// The working folders of transcripts, as they are named there. Finding one may take a long
+    /// line.
     folders: HashMap<PathBuf, NamedFolder>,
     next_listing: Option<Instant>,
     next_hermes_import: Option<Instant>,
@@ -209,8 +210,8 @@ impl WatchedSpace {
         Ok(left)
     }
 
-    /// Records that a file was read. The second time with the same stamp is the check; a database is not
-    /// checked, because it is imported as a whole.
+    /// Records that a file was read. The second time with the same stamp is the check; a database
+    /// is not checked, because it is imported as a whole.
     fn mark_seen(&mut self, found: Changed) {
         let earlier = self.seen.get(&found.path);
         let is_checked = matches!(found.kind, ChangedKind::Hermes)

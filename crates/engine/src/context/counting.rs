@@ -113,7 +113,7 @@ impl Oneiro {
             })?;
             changed += usize::from(!is_kept);
         }
-        // Missing counts are computed by whoever needs them.
+        // Missing counts are computed by the first who needs them.
         Ok(())
     }
 }

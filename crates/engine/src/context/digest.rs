@@ -21,7 +21,7 @@ const INPUT_TOKENS: usize = 24_000;
 /// Messages of a session that are read for a digest: the newest, where it is longer.
 const MESSAGES_READ_MAX: usize = 4_000;
 
-/// Erasures in a row that a digest begins anew after.
+/// A digest restarts after this many erasures in a row.
 const RETRIES_MAX: usize = 4;
 
 impl Context<'_> {

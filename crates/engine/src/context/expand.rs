@@ -132,7 +132,7 @@ fn resolve(
 ) -> Result<MessageId> {
     let ContextScope::Lineage(own) = scope else { return message_in(tx, named, None) };
     if let MessageRef::Place { session: Some(session), .. } = named {
-        // A session out of reach is as if it were not there: nothing is told of it.
+        // A session out of reach is as if it were not there: the answer does not mention it.
         let found = resolve_in(tx, session.as_str()).ok().filter(|(key, _)| reach.holds(*key));
         found.ok_or_else(|| no_message(named))?;
     }

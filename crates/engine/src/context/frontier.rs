@@ -24,7 +24,7 @@ const OVERVIEW_PERCENT: i64 = 60;
 /// An overview takes at most this part of a small room, one in two, before it gets what is left.
 const OVERVIEW_PARTS: i64 = 2;
 
-/// The length of an overview is a multiple of so many tokens, so that windows of nearly the same
+/// The length of an overview is a multiple of this many tokens, so that windows of nearly the same
 /// room share one.
 const OVERVIEW_STEP: i64 = 64;
 
@@ -263,8 +263,8 @@ impl<'a> Chain<'a> {
         Ok(shown)
     }
 
-    /// The message at a place, from the newest on. States are left and entered again, so it may have
-    /// been read before.
+    /// The message at a place, from the newest on. States are left and entered again, so it may
+    /// have been read before.
     fn message_at(&mut self, place: usize) -> Result<Option<Cost>> {
         if place == self.messages.costs.len() && !self.messages.is_complete {
             match self.history.older()? {

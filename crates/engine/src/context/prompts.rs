@@ -1,4 +1,4 @@
-//! What models are told. The texts are files that an owner may replace one by one.
+//! The prompts for models. The texts are files that an owner may replace one by one.
 
 use oneiro_model::{Error, Result};
 use std::collections::BTreeMap;

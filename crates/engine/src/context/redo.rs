@@ -55,20 +55,20 @@ impl Oneiro {
             if condensed.level == SummaryLevel::Extract {
                 break;
             }
-            let mut anew = node.clone();
-            fill(&mut anew, condensed);
+            let mut rewritten = node.clone();
+            fill(&mut rewritten, condensed);
             let (now, context) = (self.now(), key);
             let done = self.store.write(move |tx| {
                 if segments::state(tx)?.generation != generation {
                     return Ok(false);
                 }
                 let to = Rewriting {
-                    content: &anew.content,
-                    level: anew.level,
-                    model: anew.model.as_deref(),
-                    tokens: anew.tokens,
+                    content: &rewritten.content,
+                    level: rewritten.level,
+                    model: rewritten.model.as_deref(),
+                    tokens: rewritten.tokens,
                 };
-                let done = summaries::rewrite(tx, anew.key, &to, now)?;
+                let done = summaries::rewrite(tx, rewritten.key, &to, now)?;
                 if done {
                     contexts::record_change(tx, context, "compaction")?;
                 }

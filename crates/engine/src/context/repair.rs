@@ -32,7 +32,7 @@ impl Context<'_> {
     /// repaired sessions.
     pub fn repair_all(&self) -> Result<usize> {
         self.oneiro.store.write(|tx| {
-            let mut mended = 0;
+            let mut repaired = 0;
             for key in summaries::summarised_sessions(tx)? {
                 // Removing a node may reveal problems below it.
                 for round in 0..4 {
@@ -40,13 +40,13 @@ impl Context<'_> {
                     if wrong.problems.is_empty() {
                         break;
                     }
-                    mended += usize::from(round == 0);
+                    repaired += usize::from(round == 0);
                     wrong.calls.recount(tx, key)?;
                     remove_nodes(tx, wrong.dead)?;
                     rebuild(tx, key)?;
                 }
             }
-            Ok(mended)
+            Ok(repaired)
         })
     }
 

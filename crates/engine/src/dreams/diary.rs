@@ -1,5 +1,5 @@
-//! The diary: what a dream changed, in plain sentences. Each sentence about a claim has the ids of all memories
-//! that it quotes, by which it is found again, and erased with any of them.
+//! The diary: what a dream changed, in plain sentences. Each sentence about a claim has the ids of
+//! all memories that it quotes, by which it is found again, and erased with any of them.
 
 use super::decide::{DISPLACED, HOLDS_STILL, LEAVES_LATER, NO_ROOM, UPDATED_LATER};
 use oneiro_model::{
@@ -10,8 +10,8 @@ use oneiro_store::dreams::StoredDecision;
 /// How the entries of the diary begin.
 const HEADING: &str = "## ";
 
-/// Bytes of a diary from which on its oldest entries are left out; the ledger has them all. Each revision stores
-/// the text, so a longer one would cost more than it tells.
+/// Bytes of a diary from which on its oldest entries are left out; the ledger has them all. Each
+/// revision stores the text, so a longer one would cost more than it tells.
 const DIARY_BYTES_MAX: usize = 16 * 1024;
 
 /// What the diary says about itself.
@@ -40,7 +40,7 @@ enum DiaryEvent {
 }
 
 impl DiaryEvent {
-    /// What is told about a decision; `None` if nothing is new.
+    /// What the diary says about a decision; `None` if nothing is new.
     fn of(stored: &StoredDecision) -> Option<DiaryEvent> {
         let decision = &stored.decision;
         let reason = decision.reason.as_str();
@@ -94,7 +94,7 @@ impl DiaryEvent {
         if is_applied { applied } else { dry }
     }
 
-    /// What happened to the line of a claim, which is told with the name of its note.
+    /// What happened to the line of a claim, told with the name of its note.
     fn place(self) -> Option<&'static str> {
         match self {
             DiaryEvent::Kept | DiaryEvent::Updated => Some("in"),
@@ -202,8 +202,8 @@ fn quoted(statement: &str) -> String {
     format!("“{}”", statement.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// The reason of a decision, with the statement of another memory that it names. Stored reasons have the id
-/// alone, so that an erased statement is not left in them.
+/// The reason of a decision, with the statement of another memory that it names. Stored reasons
+/// have the id alone, so that an erased statement is not left in them.
 pub(super) fn with_statements(decision: &DreamDecision, all: &[StoredDecision]) -> String {
     if !decision.reason.contains(MemoryId::PREFIX) {
         return decision.reason.clone();

@@ -1,5 +1,6 @@
-//! The ledger of dreams: which period is due, who may run it, and what became of it. A period has one dream,
-//! whoever runs it; a dream whose process died is taken over, since nothing of it was applied.
+//! The ledger of dreams: which period is due, who may run it, and what became of it. A period has
+//! one dream, no matter who runs it; a dream whose process died is taken over, since nothing of it
+//! was applied.
 
 use super::run::DreamPlan;
 use super::schedule::Schedule;

@@ -1,12 +1,13 @@
-//! Plans the edits of a note that dreams keep: entries that no longer hold leave it, the most valuable claims
-//! come in, within the budget. Text that no dream wrote is never touched. It is pure.
+//! Plans the edits of a note that dreams keep: entries that no longer hold leave it, the most
+//! valuable claims come in, within the budget. Text that no dream wrote is never touched. It is
+//! pure.
 
 use crate::notes::{note_chars, note_entries, with_edits};
 use oneiro_model::{EditAction, NoteEdit, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The share of the entries that dreams wrote before which may change in one run: one in so many. One may
-/// always change.
+/// The share of the entries that dreams wrote before which may change in one run: one in this many.
+/// One may always change.
 const CHANGED_PART: usize = 4;
 
 /// How much more valuable a claim must be to take the place of another.
@@ -138,8 +139,8 @@ impl<'p, 'r> Planner<'p, 'r> {
         Ok(())
     }
 
-    /// The standing entries: first those whose claim no longer holds, then others that are not wanted, then
-    /// those that stay.
+    /// The standing entries: first those whose claim no longer holds, then others that are not
+    /// wanted, then those that stay.
     fn by_urgency(&self) -> Vec<(String, String)> {
         let mut entries: Vec<(String, String)> = self.standing.clone().into_iter().collect();
         entries.sort_by_key(|(id, _)| {
@@ -164,8 +165,8 @@ impl<'p, 'r> Planner<'p, 'r> {
         Ok(())
     }
 
-    /// Removes the least valuable entries until a claim fits; false if it does not. Then nothing changes: a
-    /// note full of other text keeps its entries.
+    /// Removes the least valuable entries until a claim fits; false if it does not. Then nothing
+    /// changes: a note full of other text keeps its entries.
     fn make_room(&mut self, one: &Wanted) -> Result<bool> {
         let mut out: Vec<(String, String)> = Vec::new();
         let mut text = self.plan.text.clone();

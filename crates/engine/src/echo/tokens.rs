@@ -21,8 +21,8 @@ const DENYING: [&str; 20] = [
     "keine", "nie", "nunca", "jamas", "pas", "nao", "non", "without",
 ];
 
-/// Words of a line that begins something new. A single word may be the end of a wrapped line, in which it
-/// may be a correction.
+/// Words of a line that begins something new. A single word may be the end of a wrapped line, in
+/// which it may be a correction.
 const NEXT_LINE_WORDS_MIN: usize = 2;
 
 /// A token with its place in the text, in bytes.
@@ -39,8 +39,8 @@ const BEFORE_LABEL: &[char] = &[
     '3', '4', '5', '6', '7', '8', '9', '_', '#',
 ];
 
-/// A text without the lines that begin with the label of a served line: whoever pastes them does not say
-/// what they say, even if they were served to somebody else.
+/// A text without the lines that begin with the label of a served line: a person who pastes them
+/// does not say what they say, even if they were served to somebody else.
 pub(crate) fn without_labelled_lines(text: &str) -> String {
     let is_labelled = |line: &str| {
         let rest = line.trim_start_matches(BEFORE_LABEL);

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 /// Unindexed messages that are worth a segment.
 pub(super) const TAIL_TEXTS_MIN: i64 = 512;
 
-/// Unindexed messages up to which writers go first. A search analyses so many in about half a
+/// Unindexed messages up to which writers go first. A search analyses this many in about half a
 /// second, once: the analysed tail is cached.
 const TAIL_TEXTS_YIELD: i64 = 8_192;
 
@@ -77,8 +77,8 @@ impl<'f> StopWhen<'f> {
 pub(crate) enum Priority<'f> {
     /// The index, because somebody waits for it.
     Index,
-    /// Writers, while the tail is no longer than `tail_max`. The function waits a moment and returns
-    /// whether writers were at work.
+    /// Writers, while the tail is no longer than `tail_max`. The function waits a moment and
+    /// returns whether writers were at work.
     Writers { tail_max: i64, are_writing: &'f dyn Fn() -> bool },
 }
 

@@ -1,5 +1,5 @@
-//! Operations: every change of a memory, a note, a project or its state is made through an [`Edit`], which
-//! records it, and can be listed and undone.
+//! Operations: every change of a memory, a note, a project or its state is made through an
+//! [`Edit`], which records it, and can be listed and undone.
 
 mod undo;
 
@@ -210,7 +210,7 @@ impl<'e, 'c> ImportEdits<'e, 'c> {
         ImportEdits { oneiro, tx, identity, actor, reason, changed: RefCell::default() }
     }
 
-    /// Edits in the name of whoever imports.
+    /// Edits in the name of the importer.
     pub(crate) fn by_caller(
         oneiro: &'e Oneiro,
         tx: &'e Tx<'c>,

@@ -16,7 +16,7 @@ pub struct StretchRequest {
     pub from: StretchFrom,
     /// Compacted and rewound messages too.
     pub hidden: bool,
-    /// At most so many messages.
+    /// The maximum number of messages.
     pub limit: usize,
 }
 
@@ -45,7 +45,7 @@ fn start(before: &[i64], limit: usize) -> i64 {
     before.get(limit).copied().unwrap_or(0)
 }
 
-/// A page ends after so many bytes of large values.
+/// A page ends after this many bytes of large values.
 pub(crate) const PAGE_BYTES: usize = 16 << 20;
 
 impl Sessions<'_> {

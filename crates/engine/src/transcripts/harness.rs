@@ -1,7 +1,7 @@
 //! Finds harness text in the user messages of a transcript: the blocks that Claude Code and Codex
 //! write beside what the person typed. Only whole blocks count, and only where the harness puts
-//! them: at the beginning or the end of a text, on lines of their own. A person who types such a tag
-//! inside a question has typed it.
+//! them: at the beginning or the end of a text, on lines of their own. A person who types such a
+//! tag inside a question has typed it.
 
 use super::Agent;
 use oneiro_model::{HarnessSpan, Part, Role, parts};
@@ -19,7 +19,7 @@ enum Shape {
     Line(&'static str, &'static str),
     /// From a line that begins with the first to the end of one that begins with the second.
     Lines(&'static str, &'static str),
-    /// Everything from a line that begins so.
+    /// Everything from a line with this prefix.
     Rest(&'static str),
 }
 
@@ -80,8 +80,8 @@ const CODEX: &[(Shape, &str)] = &[
     ),
 ];
 
-/// How the text of a command of Claude Code itself begins, such as `/model opus`: its arguments are no
-/// words to the agent. Commands that are prompts begin with their message.
+/// How the text of a command of Claude Code itself begins, such as `/model opus`: its arguments are
+/// no words to the agent. Commands that are prompts begin with their message.
 const LOCAL_COMMAND: &str = "<command-name>";
 
 /// Whose words a message of one kind of harness text holds, where they are not the harness's own.

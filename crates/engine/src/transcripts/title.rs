@@ -50,8 +50,8 @@ impl Titled<'_> {
         }
     }
 
-    /// Gives a session without a title the first sentence of the person. What a subagent is told is
-    /// not the person's.
+    /// Gives a session without a title the first sentence of the person. What a subagent is asked
+    /// is not the person's.
     pub(super) fn set_sentence(&self, tx: &Tx<'_>) -> Result<()> {
         let Some(session) = sessions::get_without_prompt(tx, self.key)? else { return Ok(()) };
         if session.title.is_some() || session.lineage == Some(Lineage::Delegate) {
@@ -113,8 +113,8 @@ pub(crate) fn remove_title_of_message(tx: &Tx<'_>, key: i64, message: &Message) 
     sessions::overwrite(tx, key, &sessions::Fields { metadata, ..sessions::Fields::default() })
 }
 
-/// Whether a message has every word of a title. Earlier versions took other sentences for titles, so
-/// the sentence is not compared.
+/// Whether a message has every word of a title. Earlier versions took other sentences for titles,
+/// so the sentence is not compared.
 fn has_words(message: &Message, title: &str) -> bool {
     let texts = parts(&message.role, &message.body).into_iter().filter_map(|part| match part {
         Part::Text(text) => Some(text),

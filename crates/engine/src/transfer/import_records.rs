@@ -1,6 +1,6 @@
-//! Imports memories, notes, projects, facts and distrusted sources with their operations, for a person. Lines
-//! are collected first; at the end of a source the operations are merged by time, the records follow
-//! from them, and what they mean for the memories that are here is settled.
+//! Imports memories, notes, projects, facts and distrusted sources with their operations, for a
+//! person. Lines are collected first; at the end of a source the operations are merged by time, the
+//! records follow from them, and what they mean for the memories that are here is settled.
 
 use super::import_checks::{check_undone, not_before, refuse_different, refuse_other_record};
 use super::import_revisions::RevisionImport;
@@ -224,7 +224,8 @@ impl<'t, 'c> RecordImport<'t, 'c> {
         Ok(())
     }
 
-    /// Changes what is noted about the record of an operation; `None` if the file has no such record.
+    /// Changes what is noted about the record of an operation; `None` if the file has no such
+    /// record.
     fn note(&mut self, operation: &Operation, change: impl FnOnce(&mut Notes)) -> Option<()> {
         let id = operation.subject.id.as_str();
         let notes = match operation.subject.kind {
@@ -238,7 +239,8 @@ impl<'t, 'c> RecordImport<'t, 'c> {
         notes.map(change)
     }
 
-    /// Whether the memory of an operation was erased here: only operations without content are left.
+    /// Whether the memory of an operation was erased here: only operations without content are
+    /// left.
     fn is_erased_here(&mut self, operation: &Operation) -> Result<bool> {
         let id = operation.subject.id.as_str();
         let Some(notes) = self.memories.notes(id) else { return Ok(false) };
@@ -432,7 +434,7 @@ impl<'t, 'c> RecordImport<'t, 'c> {
         Ok(same)
     }
 
-    /// Proposes the memories of the file instead: whoever imports is not a person.
+    /// Proposes the memories of the file instead: the importer is not a person.
     fn propose(&self, done: &mut Imported) -> Result<()> {
         done.withheld += self.seen.len() + self.signals.len();
         done.withheld += self.notes.order.len() + self.revisions.len();

@@ -1,5 +1,6 @@
-//! The file that an import reads. A pipe, a terminal or a socket is copied to a temporary file first. An import is one transaction, so input that waits for
-//! another process would make every other writer wait for it too.
+//! The file that an import reads. A pipe, a terminal or a socket is copied to a temporary file
+//! first. An import is one transaction, so input that waits for another process would make every
+//! other writer wait for it too.
 
 use super::ImportLimits;
 use oneiro_model::{Error, ErrorKind, Remedy, Result};
@@ -19,7 +20,7 @@ pub struct ImportFile {
 
 impl ImportFile {
     /// Opens the file at `path`. Whatever is not a regular file is copied first, which takes until
-    /// whoever writes it closes it.
+    /// the writer closes it.
     pub fn open(path: &Path, limits: ImportLimits) -> Result<ImportFile> {
         let failed = |error| unreadable(path, error);
         let file = File::open(path).map_err(failed)?;

@@ -52,7 +52,7 @@ fn lane(background: &Background, name: &str) -> LaneStatus {
     status.into_iter().find(|status| status.lane == name).unwrap()
 }
 
-/// A model of words that panics while it is told to.
+/// A model of words that panics on demand.
 struct PanickingWords {
     words: FewWords,
     panics: AtomicBool,

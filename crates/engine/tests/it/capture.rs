@@ -1,4 +1,4 @@
-//! Capture by the background: new lines of chosen projects are stored once, whoever else reads the
+//! Capture by the background: new lines of chosen projects are stored once, even if others read the
 //! file; exclusions and pauses hold for all; files that tear, shrink or are replaced lose nothing.
 
 use crate::hermes_files::Hermes;

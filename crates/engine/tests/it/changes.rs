@@ -1,4 +1,4 @@
-//! Changes: what happened is told once, in order, to whoever looks, and days are counted.
+//! Changes: what happened is reported once, in order, to every listener, and days are counted.
 
 use crate::support::{begin, id, open, say};
 use oneiro::{
@@ -89,7 +89,7 @@ on_both_backends! {
         assert_eq!(one(&found[0]), (message(second[0]), message(second[0]), Some(1)));
         assert_eq!(one(&found[1]), (message(first[0]), message(third[0]), Some(3)));
         assert_eq!(oneiro.changes_since(found[1].id).unwrap(), []);
-        // Whoever saw only the first is told of the second, once, with whatever came since.
+        // A listener that saw only the first gets the second, once, with everything since.
         let rest = oneiro.changes_since(ChangeMark::parse(&found[0].id.to_string()).unwrap()).unwrap();
         assert_eq!(rest, found[1..]);
         let fourth = say(&other, "b", &["5"]);

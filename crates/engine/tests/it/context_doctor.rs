@@ -1,4 +1,4 @@
-//! Contexts broken by hand: a check names what is wrong, mending makes it right, and nothing else
+//! Contexts broken by hand: a check names what is wrong, a repair makes it right, and nothing else
 //! changes.
 
 use crate::context_support::{
@@ -79,7 +79,7 @@ impl Broken {
         by_hand(&self.oneiro, &format!("SELECT key FROM summaries WHERE id = '{}'", summary.id))[0]
     }
 
-    /// The check names the session, mending makes it right at once, and the other is as it was.
+    /// The check names the session, a repair makes it right at once, and the other is as it was.
     fn assert_found_and_repaired(&self, words: &str) {
         let checked = self.oneiro.check().unwrap();
         assert!(!checked.ok && !checked.contexts.is_empty(), "nothing was found");
@@ -98,7 +98,7 @@ impl Broken {
         assert_eq!(
             self.oneiro.context().repair_all().unwrap(),
             0,
-            "a sound context is mended again"
+            "a sound context is repaired again"
         );
         assert_eq!(told(&self.oneiro, &crate::support::id("t")), self.other);
         until(&self.oneiro, &self.id, 2_000);

@@ -1,4 +1,4 @@
-//! One compaction to a session at a time, whoever asks and whatever their clocks say; jobs in the
+//! One compaction to a session at a time, no matter who asks and what their clocks say; jobs in the
 //! background and at once.
 
 use crate::context_support::{
@@ -158,7 +158,7 @@ on_both_backends! {
         let window = settled(&oneiro, &id, 6_000);
         assert!(!window.summaries.is_empty());
         assert_eq!(llm.calls(), 0, "nobody waits for a model");
-        // What was made in haste is written anew in the background, and what took too long is done.
+        // What was made in haste is rewritten in the background, and what took too long is done.
         oneiro.jobs().run(LONG).unwrap();
         assert!(llm.calls() > 0);
         assert_context_rules(&oneiro, &id);

@@ -229,7 +229,7 @@ on_both_backends! {
         assert_eq!(window(&oneiro, &id, (3_000, 0)).broke, None);
     }
 
-    // A host computes its reserve anew for every prompt.
+    // A host computes its reserve again for every prompt.
     fn a_reserve_that_changes_a_little_keeps_the_beginning_or_says_so(space) {
         let oneiro = open(space);
         let id = begin(&oneiro, "s", turns(0, 100));

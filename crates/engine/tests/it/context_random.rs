@@ -95,7 +95,7 @@ impl World {
                         .unwrap()
                 });
                 let history: Vec<NewMessage> = kept
-                    .chain([crate::context_support::user(format!("set anew at {}", self.said))])
+                    .chain([crate::context_support::user(format!("set again at {}", self.said))])
                     .collect();
                 let count = history.len();
                 assert_eq!(oneiro.messages().set_history(&id, history).unwrap().len(), count);
@@ -157,7 +157,8 @@ impl World {
         let lost: Vec<String> =
             self.inherited.difference(&found).map(|text| text.chars().take(20).collect()).collect();
         assert!(lost.is_empty(), "the continuation has lost {lost:?}");
-        // What an erasure leaves of a leaf that a continuation needs may be too little to be smaller.
+        // What an erasure leaves of a leaf that a continuation needs may be too little to be
+        // smaller.
         for id in [&self.tip].into_iter().chain(&self.before) {
             let larger = by_hand(
                 oneiro,
@@ -180,7 +181,8 @@ fn without_ids(mut message: serde_json::Value) -> serde_json::Value {
     message
 }
 
-/// A space in which contexts are compacted early, so that short sequences of steps reach every rule.
+/// A space in which contexts are compacted early, so that short sequences of steps reach every
+/// rule.
 fn open_compacting_early(space: &TestSpace) -> Fixed {
     let oneiro = open(space);
     for (name, value) in [

@@ -174,7 +174,7 @@ on_both_backends! {
         let both = grep(&oneiro, &id, "heron otter");
         assert!(both.messages.iter().any(|hit| hit.snippet.contains("otter")), "{both:?}");
         assert!(both.summaries.iter().any(|hit| hit.snippet.contains("heron")));
-        // Depth, kind and total are told.
+        // The answer has depth, kind and total.
         assert!(both.summary_total >= both.summaries.len() && both.summaries.iter().all(|hit| hit.depth >= 0));
         // Operators are operators, in messages and in summaries.
         let neither = grep(&oneiro, &id, "heron NOT otter");

@@ -103,7 +103,7 @@ pub fn model_writes_leaves(oneiro: &Oneiro) {
     }
 }
 
-/// About so many tokens of plain sentences, different for every seed.
+/// About this many tokens of plain sentences, different for every seed.
 pub fn prose(seed: u64, tokens: usize) -> String {
     let words = words(seed + 1, (tokens / 2).max(1));
     let words: Vec<&str> = words.split(' ').collect();

@@ -113,7 +113,8 @@ on_both_backends! {
         let (oneiro, folder) = (open(space), folder());
         write(&oneiro, "MEMORY.md", "- one\n- two\n- three\n- four\n");
         mount(&oneiro, folder.path());
-        // Somebody saves the file while the note is changed by a process that does not see the folder.
+        // Somebody saves the file while the note is changed by a process that does not see the
+        // folder.
         std::fs::rename(folder.path().join(".oneiro/mount"), folder.path().join("marker")).unwrap();
         save(folder.path(), "MEMORY.md", "- ONE\n- two\n- three\n- four\n");
         edit(&oneiro, "MEMORY.md", vec![remove("four")]);
@@ -181,7 +182,7 @@ on_both_backends! {
         assert_eq!(sync(&oneiro).mount.reason.unwrap(), ".oneiro/mount is missing from the folder; put it back, or mount the folder again");
         assert_eq!(text(&oneiro, "MEMORY.md"), "- one\n");
         assert!(names_in(&folder).is_empty(), "nothing is written either");
-        // Mounting it again starts anew: the missing file is no deletion.
+        // Mounting it again starts over: the missing file is no deletion.
         let again = mount(&oneiro, &folder);
         assert_eq!((again.mount.id, again.mount.state), (first.mount.id, MountState::Active));
         assert_eq!(read(&folder, "MEMORY.md"), "- one\n");

@@ -1,4 +1,5 @@
-//! Notes: read, write, edit by entries, budgets, merging of stale writes, and the text for a prompt.
+//! Notes: read, write, edit by entries, budgets, merging of stale writes, and the text for a
+//! prompt.
 
 use crate::memories::{agent, person};
 use crate::support::open;
@@ -171,7 +172,7 @@ on_both_backends! {
         let text = text(&first, "a.md");
         assert_eq!(text.lines().count(), 41, "{text}");
         assert_eq!(revision_count(&first), 42);
-        // Of two who replace one entry, the second is told that it has changed.
+        // Of two who replace one entry, the second gets the error that it has changed.
         edit(&writers[0], "a.md", vec![replace("start", "begin")]);
         let second = try_edit(&writers[1], "a.md", vec![replace("start", "go")]).unwrap_err();
         assert_eq!(second.kind(), ErrorKind::Conflict);

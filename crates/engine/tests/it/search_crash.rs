@@ -71,9 +71,9 @@ fn assert_survives_faults(
             // Both engines are asked the same, so on the slower one some of the calls will do.
             at += if space.backend == Backend::Postgres { 6 } else { 1 };
             let why = format!("{:?}", plan(at));
-            let mended = open(space);
-            add_fixture(&mended, &mut said);
-            drop(mended);
+            let repaired = open(space);
+            add_fixture(&repaired, &mut said);
+            drop(repaired);
             let fault = Fault::new(plan(at));
             let faulty = open_with(space, &fault).unwrap();
             let outcome = work(&faulty, &mut said);
@@ -89,14 +89,14 @@ fn assert_survives_faults(
             // Numbers are by position, and an erasure moves them: only the newest tell.
             let wanted: Vec<i64> = said.iter().rev().take(200).copied().collect();
             assert_eq!(newest(&oneiro, "dunnock"), wanted, "{why}");
-            // An hour later whoever folds takes away what was abandoned.
+            // An hour later the next fold removes what was abandoned.
             oneiro.clock.set(3_600);
             fold(&oneiro);
             oneiro.jobs().run(std::time::Duration::from_secs(60)).unwrap();
             rebuild(&oneiro);
             assert_swept(&oneiro);
             assert_sound(&oneiro);
-            assert_eq!(newest(&oneiro, "dunnock"), wanted, "{why}, mended");
+            assert_eq!(newest(&oneiro, "dunnock"), wanted, "{why}, repaired");
         }
     }
     assert!(tried >= least, "only {tried} faults were tried");
@@ -165,7 +165,7 @@ on_both_backends! {
             found = true;
             assert_all_found(&oneiro, &said, "half written");
             assert_sound(&oneiro);
-            // Whoever writes it may still be at it.
+            // Its writer may still be at it.
             fold(&oneiro);
             assert_all_found(&oneiro, &said, "half written, folded");
             let is_written = |oneiro: &Oneiro| all_segments(oneiro).iter().any(|segment| segment.stage == Stage::Written);
@@ -187,14 +187,14 @@ on_both_backends! {
         for round in 0..5 {
             let mut other = Other::on(space);
             other.send(&format!("hammer {round}"));
-            let patience = [1, 60, 7, 30, 90][round];
+            let batches_before_kill = [1, 60, 7, 30, 90][round];
             for n in 0.. {
                 let Some(said) = other.receive() else { break };
                 let [word, first, last] = said.split(' ').collect::<Vec<_>>()[..] else { panic!("{said}") };
                 let (first, last): (i64, i64) = (first.parse().unwrap(), last.parse().unwrap());
                 assert_eq!(last - first, 3, "a batch in one piece");
                 acknowledged.push((word.to_owned(), first));
-                if n == patience {
+                if n == batches_before_kill {
                     other.kill();
                 }
             }

@@ -191,7 +191,7 @@ on_both_backends! {
 
     fn a_store_of_the_first_schema_is_searched_and_indexed(space) {
         let said = old_store(space, 400);
-        // Whoever opens it next brings it up to date.
+        // The next process that opens it brings it up to date.
         let oneiro = open(space);
         let check = |oneiro: &Oneiro, stand: &str| {
             assert_eq!(oldest(oneiro, "narwhal").len(), 200, "{stand}");

@@ -1,4 +1,4 @@
-//! Damage in the index is found, said, and mended from the rows while others write and search.
+//! Damage in the index is found, reported and repaired from the rows while others write and search.
 
 use crate::search_support::{
     Dice, all_segments, assert_swept, fold, newest, number, open, open_with_words, raw, reach,
@@ -133,7 +133,7 @@ on_both_backends! {
         add_fixture(&oneiro);
         assert_sound(&oneiro);
         let before = answers(&oneiro);
-        let (mut unseen, mut unmended) = (Vec::new(), Vec::new());
+        let (mut unseen, mut unrepaired) = (Vec::new(), Vec::new());
         for (what, sql) in DAMAGE {
             assert!(!raw(&oneiro, sql).is_empty(), "{what}: nothing was damaged");
             let checked = oneiro.check().unwrap();
@@ -149,15 +149,15 @@ on_both_backends! {
                 }
             }
             drop(fresh);
-            let mended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let repaired = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 rebuild(&oneiro);
                 assert_sound(&oneiro);
                 assert_swept(&oneiro);
                 assert_eq!(answers(&oneiro), before, "{what}");
                 assert_eq!(answers(&open_with_words(space).0), before, "{what}, by another handle");
             }));
-            if mended.is_err() {
-                unmended.push(*what);
+            if repaired.is_err() {
+                unrepaired.push(*what);
             }
             // Several segments again.
             without_segments(&oneiro);
@@ -165,7 +165,7 @@ on_both_backends! {
                 index_until(&oneiro, limit);
             }
         }
-        assert_eq!(unmended, [""; 0], "a rebuild does not mend it");
+        assert_eq!(unrepaired, [""; 0], "a rebuild does not repair it");
         assert_eq!(unseen, [""; 0], "a check finds nothing wrong");
     }
 
@@ -189,11 +189,11 @@ on_both_backends! {
             }
             rebuild(&oneiro);
             assert_sound(&oneiro);
-            let mended = answers(&oneiro);
-            assert_eq!(answers(&fresh), mended, "{table}");
+            let repaired = answers(&oneiro);
+            assert_eq!(answers(&fresh), repaired, "{table}");
             // The same as without any index.
             without_segments(&oneiro);
-            assert_eq!(answers(&oneiro), mended, "{table}");
+            assert_eq!(answers(&oneiro), repaired, "{table}");
             fold(&oneiro);
         }
     }

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex};
 /// What is done when the model is first asked.
 type Hook = Box<dyn FnOnce() + Send>;
 
-/// A model that knows what [`FewWords`] knows, in as many dimensions as it is told.
+/// A model that knows what [`FewWords`] knows, in as many dimensions as configured.
 struct Server {
     dims: AtomicUsize,
     /// Batches it answers before it is gone.

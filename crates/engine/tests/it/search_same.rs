@@ -172,7 +172,7 @@ fn both_engines_return_the_same_hits_and_scores() {
         for ((one, two), query) in before.iter().zip(after).zip(QUERIES) {
             assert_same(one, &two, &format!("folded, {query}"));
         }
-        // An index made anew no longer counts what was deleted, so words weigh differently.
+        // A rebuilt index no longer counts what was deleted, so words weigh differently.
         rebuild(&here);
         rebuild(&there);
         compare(&here, &there, &format!("seed {seed}, rebuilt"));

@@ -29,8 +29,8 @@ impl Clock for FakeClock {
     }
 }
 
-/// Ids that count, in the six digits that an id may have: ids of digits all cost the same tokens, so
-/// a window does not depend on which ones its summaries got.
+/// Ids that count, in the six digits that an id may have: ids of digits all cost the same tokens,
+/// so a window does not depend on which ones its summaries got.
 pub struct FakeIds(AtomicI64);
 
 impl FakeIds {
@@ -159,7 +159,7 @@ pub fn import(oneiro: &Oneiro, text: &str) -> Result<oneiro::Imported> {
     oneiro.transfer().import(&mut text.as_bytes(), ImportLimits::default(), &mut |_| {})
 }
 
-/// The sessions of an export without the ids of messages, which each space gives anew.
+/// The sessions of an export without the ids of messages, which each space assigns itself.
 pub fn without_ids(export: &str) -> Vec<Value> {
     let lines = export.lines().filter(|line| line.starts_with("{\"id\"")).map(|line| {
         let mut session: Value = serde_json::from_str(line).unwrap();

@@ -1,5 +1,5 @@
-//! What the harness writes into a transcript is told apart from what the person wrote, titles come
-//! from the person, and sessions end when nothing comes any more.
+//! What the harness writes into a transcript is distinguished from what the person wrote, titles
+//! come from the person, and sessions end when nothing comes any more.
 
 use crate::search_support::find;
 use crate::support::{
@@ -36,7 +36,7 @@ fn messages(oneiro: &Fixed) -> Vec<Message> {
     oneiro.sessions().show(&id(OWN), true).unwrap().messages
 }
 
-/// Sets the clock to so many seconds after the last line of the transcripts.
+/// Sets the clock to this many seconds after the last line of the transcripts.
 fn set_clock_after_lines(oneiro: &Fixed, seconds: i64) {
     let lines = Timestamp::parse("2026-03-02T09:00:00Z").unwrap();
     oneiro.clock.set((lines.micros() - NOW.micros()) / 1_000_000 + seconds);
@@ -183,7 +183,8 @@ on_both_backends! {
     }
 
     // A session as it was captured before harness text was told apart: the command is the person's
-    // and the question is not. Messages are immutable, so they stay; the title is found beside them.
+    // and the question is not. Messages are immutable, so they stay; the title is found beside
+    // them.
     fn a_session_captured_earlier_gets_its_title_and_its_end(space) {
         let oneiro = open(space);
         let begun = NewSession { source: Some("claude-code".into()), ..NewSession::with_id(id(OWN)) };

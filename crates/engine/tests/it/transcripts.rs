@@ -1,4 +1,4 @@
-//! Transcripts are captured once, whatever happens to the file and to whoever reads it.
+//! Transcripts are captured once, whatever happens to the file and to its readers.
 
 use crate::support::{assert_sound, content, id, message_texts, open};
 use crate::transcript_files::{File, OWN, answer_line, capture, line_uuid, user_line};

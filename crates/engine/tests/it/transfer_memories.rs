@@ -1,5 +1,5 @@
-//! Export and import of memories with their operations, signals, projects, facts and distrusted sources:
-//! round trips, merges of two stores, and imports by agents.
+//! Export and import of memories with their operations, signals, projects, facts and distrusted
+//! sources: round trips, merges of two stores, and imports by agents.
 
 use crate::memories::{about, agent, operation, person, propose, remember, show, statement, undo};
 use crate::support::{Fixed, assert_sound, begin, dump, export, id, import, open, say};
@@ -36,7 +36,7 @@ pub fn active(oneiro: &Oneiro) -> Vec<Memory> {
     memories
 }
 
-/// Removes the ids of messages, which each space gives anew.
+/// Removes the ids of messages, which each space assigns itself.
 fn without_message_ids(value: &mut Value) {
     match value {
         Value::Array(values) => values.iter_mut().for_each(without_message_ids),

@@ -8,7 +8,7 @@ use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCa
 
 /// Longer words are unknown, as in BERT's tokenizer.
 const MAX_WORD_CHARS: usize = 100;
-/// The maximum length of so many characters in UTF-8.
+/// The maximum length of this many characters in UTF-8.
 const MAX_WORD_BYTES: usize = MAX_WORD_CHARS * 4;
 
 /// Classes of ASCII bytes. The class of a letter or digit is its lower-case form.
@@ -35,8 +35,8 @@ const fn classify_ascii() -> [u8; 128] {
     table
 }
 
-/// Calls `each` with the row of every piece of `text`. A word that is not covered by pieces has none,
-/// because `[UNK]` has no row.
+/// Calls `each` with the row of every piece of `text`. A word that is not covered by pieces has
+/// none, because `[UNK]` has no row.
 pub(super) fn for_each_row(asset: &Asset, text: &str, each: &mut impl FnMut(u16)) {
     let mut word = Word::new();
     let mut rest = text.as_bytes();
@@ -65,12 +65,12 @@ pub(super) fn for_each_row(asset: &Asset, text: &str, each: &mut impl FnMut(u16)
     word.end(asset, each);
 }
 
-/// The cache is cleared when it has so many words.
+/// The cache is cleared when it has this many words.
 const MAX_CACHED_WORDS: usize = 32_768;
 
 thread_local! {
-    /// The pieces of words that are not in the vocabulary: names and terms are frequent, and splitting
-    /// one takes longer than everything else.
+    /// The pieces of words that are not in the vocabulary: names and terms are frequent, and
+    /// splitting one takes longer than everything else.
     static PIECE_CACHE: RefCell<FxHashMap<Box<[u8]>, Vec<u16>>> = RefCell::default();
 }
 
@@ -126,7 +126,8 @@ impl Word {
     }
 
     /// Normalises a character outside ASCII in BERT's order: drops control characters, splits at
-    /// spaces and around Chinese characters, strips accents, lower-cases, splits around punctuation.
+    /// spaces and around Chinese characters, strips accents, lower-cases, splits around
+    /// punctuation.
     #[cold]
     fn push_unicode(&mut self, c: char, asset: &Asset, each: &mut impl FnMut(u16)) {
         if c == char::REPLACEMENT_CHARACTER || is_control(c) {

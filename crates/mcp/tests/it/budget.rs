@@ -1,5 +1,5 @@
-//! No answer is larger than its budget, in either part, a cut is noted, and structured content holds
-//! no copy of the text.
+//! No answer is larger than its budget, in either part, a cut is noted, and structured content
+//! holds no copy of the text.
 
 use crate::support::{append_texts, call, note, open, search, split_at_tags};
 use oneiro::count::tokens;
@@ -121,7 +121,7 @@ fn a_budget_that_is_used_up_is_not_overdrawn() {
     }
     let mut least = usize::MAX;
     for budget in 200..700 {
-        // Out of bounds and of no use, so that there is much to note.
+        // Out of bounds and ignored, so that there is much to note.
         let arguments = json!({"query": "needle", "limit": 99, "window": 99, "max_tokens": budget});
         let answer = search(&oneiro, arguments.clone());
         assert_within_budget(&answer, budget, &arguments);

@@ -115,7 +115,7 @@ fn a_window_says_what_is_in_summarised_and_out() {
     for kind in ["s-in", "s-summarised", "s-out"] {
         assert_eq!(html.matches(&format!("<rect class=\"{kind}\"")).count(), 1, "{kind}");
     }
-    assert!(html.contains("messages 200 to 211</a>"), "alike is told once");
+    assert!(html.contains("messages 200 to 211</a>"), "repeated messages are reported once");
     assert!(html.contains("You are careful.\n&lt;summary id="));
     assert!(!html.contains("over it."));
     let over = window::fragment(&window_of(main_session(), "8000", assembled(4_000)));
@@ -150,7 +150,7 @@ fn pinned_messages_are_marked_and_no_others() {
     let html = session::fragment(&rich_talk(false));
     assert_eq!(html.matches("badge pinned").count(), 1);
     let mut view = rich_talk(false);
-    // The result of a call is told with the call.
+    // The result of a call is shown with the call.
     view.pinned = vec![MessageId(104)];
     let html = session::fragment(&view);
     let result = html.find("id=\"m104\"").unwrap();

@@ -45,8 +45,8 @@ pub(super) fn bytes(path: &Path) -> u64 {
 
 /// Removes a database, what SQLite keeps beside it, and the copies made before migrations.
 pub(super) fn delete(path: &Path) -> Result<()> {
-    // Held until the files are gone, so that nobody opens a store that is half removed. A store that
-    // is too damaged to be locked is of no use to others either.
+    // Held until the files are gone, so that nobody opens a store that is half removed. A store
+    // that is too damaged to be locked is useless to others, too.
     let lock = match lock_alone(path) {
         Err(error) if error.kind() == ErrorKind::Corrupt => None,
         lock => Some(lock?),
@@ -62,8 +62,8 @@ pub(super) fn delete(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A connection that is the only one. A connection in WAL mode keeps a shared lock for as long as it
-/// is open, and one in exclusive mode needs the exclusive lock, which it then keeps.
+/// A connection that is the only one. A connection in WAL mode keeps a shared lock for as long as
+/// it is open, and one in exclusive mode needs the exclusive lock, which it then keeps.
 fn lock_alone(path: &Path) -> Result<rusqlite::Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection =

@@ -15,7 +15,7 @@ fn recorded(store: &Store) -> Vec<(PathBuf, String)> {
     rows.into_iter().map(|row| (PathBuf::from(row.path), row.reason)).collect()
 }
 
-/// The files in a folder whose names tell of an unfinished copy.
+/// The files in a folder whose names mark an unfinished copy.
 fn parts(folder: &Path) -> Vec<PathBuf> {
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     files.filter(|path| path.to_string_lossy().contains(".part")).collect()

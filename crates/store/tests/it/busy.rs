@@ -166,7 +166,7 @@ on_both_backends! {
         });
         // Twice as long as one alone is what a queue without deadlines makes of it.
         assert!(waits.iter().all(|waited| *waited < alone * 8 / 5), "{waits:?}, alone {alone:?}");
-        // Nobody is told before.
+        // Nobody gets it before.
         assert!(waits.iter().all(|waited| *waited >= BUSY_TIMEOUT * 9 / 10), "{waits:?}");
         holder.let_go();
         write(&store, "after").unwrap();

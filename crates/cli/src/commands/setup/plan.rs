@@ -129,7 +129,7 @@ impl Plan {
     }
 
     /// Takes it out again: exactly what the record says was put in, or, where the file was written
-    /// anew since, the entry that says the same.
+    /// since then, the entry that says the same.
     pub fn remove(
         agent: &'static AgentRow,
         what: What,

@@ -1,4 +1,4 @@
-//! What a window says and in which order, whoever it is for: calls with their answers right behind
+//! What a window says and in which order, for every format: calls with their answers right behind
 //! them, nothing that still waits, nothing that answers nobody. It must not know providers.
 
 use super::super::pairs::{Pairs, Ties, pair};

@@ -1,6 +1,6 @@
-//! The marker of a mount: a file in the folder that says which mount it is. Without it nothing is read,
-//! written or deleted there, so that a folder which is gone is not taken for deleted notes. Its lock
-//! keeps processes apart.
+//! The marker of a mount: a file in the folder that says which mount it is. Without it nothing is
+//! read, written or deleted there, so that a folder which is gone is not taken for deleted notes.
+//! Its lock keeps processes apart.
 
 use super::exchange::{Lock, lock_within};
 use super::folder::{SyncError, write_new};
@@ -28,7 +28,7 @@ fn marker(root: &Path) -> PathBuf {
     root.join(OWN_FOLDER).join("mount")
 }
 
-/// Writes the marker. Version control is told to ignore it.
+/// Writes the marker. Version control ignores it.
 pub(super) fn write(root: &Path, id: &MountId) -> Result<(), SyncError> {
     let own = root.join(OWN_FOLDER);
     if std::fs::symlink_metadata(&own).is_ok_and(|meta| !meta.is_dir()) {
@@ -89,8 +89,8 @@ fn open(root: &Path) -> io::Result<(File, Option<String>)> {
     Ok((file, id))
 }
 
-/// What a mount belongs to: this machine and, of a file, the place of the store. A copy of the store,
-/// such as a backup that is opened, therefore leaves the folders alone.
+/// What a mount belongs to: this machine and, of a file, the place of the store. A copy of the
+/// store, such as a backup that is opened, therefore leaves the folders alone.
 pub(super) fn host(target: &Target) -> String {
     let id = ["/etc/machine-id", "/var/lib/dbus/machine-id"]
         .iter()

@@ -1,6 +1,6 @@
-//! Stores the messages of hermes in the order of their ids. One thread reads and prepares batches of
-//! rows, the other inserts them. Each batch updates the checkpoints of its sessions, so that no message
-//! is stored twice and erased messages are not imported again.
+//! Stores the messages of hermes in the order of their ids. One thread reads and prepares batches
+//! of rows, the other inserts them. Each batch updates the checkpoints of its sessions, so that no
+//! message is stored twice and erased messages are not imported again.
 
 use super::checkpoint::Checkpoint;
 use super::message_row::{MessageRow, Reader};
@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-/// A batch is full at so many messages or bytes.
+/// A batch is full at this many messages or bytes.
 const BATCH_MESSAGES: usize = 2_048;
 const BATCH_BYTES: usize = 8 << 20;
 
@@ -50,8 +50,8 @@ struct StoredGroup {
 }
 
 impl Pass<'_> {
-    /// Stores the messages after `from`. Returns the file and its last message, or `None` if the file
-    /// changed.
+    /// Stores the messages after `from`. Returns the file and its last message, or `None` if the
+    /// file changed.
     pub(super) fn import_messages(
         &mut self,
         file: ForeignFile,
@@ -210,8 +210,8 @@ struct ReadRequest<'a> {
     now: Timestamp,
 }
 
-/// Reads rows and sends them in batches, until the end or until the receiver stops. Sends `None` once
-/// the file has changed.
+/// Reads rows and sends them in batches, until the end or until the receiver stops. Sends `None`
+/// once the file has changed.
 fn read_batches(
     file: &ForeignFile,
     request: ReadRequest<'_>,

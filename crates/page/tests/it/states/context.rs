@@ -61,7 +61,7 @@ pub fn node(number: u32, depth: i64, (first, last): (i64, i64)) -> Summary {
     }
 }
 
-/// So many leaves, condensed by `fanout` as long as there are so many; the last leaf stands alone.
+/// This many leaves, condensed by `fanout` as long as there are enough; the last leaf stands alone.
 pub fn tree(leaves: u32, fanout: usize) -> Vec<Summary> {
     let leaf = |at: u32| node(at, 0, (i64::from(at), i64::from(at)));
     let alone = leaves.saturating_sub(1);
@@ -140,7 +140,7 @@ fn item(kind: &'static str, id: Value, place: ItemPlace, tokens: usize) -> Windo
     WindowItem { kind, id, last: None, depth: None, place, tokens, why }
 }
 
-/// A window with a summary, a gap, a pin and so many messages.
+/// A window with a summary, a gap, a pin and this many messages.
 pub fn assembled(messages: i64) -> Outcome {
     let mut items = vec![
         item("system", Value::Null, ItemPlace::In, 120),

@@ -213,7 +213,7 @@ fn groups(rows: &[(&str, i64)]) -> Vec<SessionGroup> {
     rows.iter().map(group).collect()
 }
 
-/// So many days up to today, with quiet week-ends.
+/// This many days up to today, with quiet week-ends.
 pub fn days(count: i64) -> Vec<Day> {
     let day = |back: i64| {
         let at = ago(back * 24 * 60).to_string();

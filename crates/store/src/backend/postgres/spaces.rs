@@ -1,7 +1,7 @@
 //! The spaces of a database: one schema each, listed and removed.
 //!
-//! Every connection holds a shared advisory lock on its space, so that whoever removes one can tell
-//! whether others use it.
+//! Every connection holds a shared advisory lock on its space, so that a process that removes one
+//! can tell whether others use it.
 
 use super::errors::explain;
 use super::{Postgres, PostgresConnection};

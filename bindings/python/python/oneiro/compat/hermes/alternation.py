@@ -1,4 +1,5 @@
-"""A conversation mended for a model: one speaker after the other, every tool result after its call.
+"""A conversation repaired for a model: one speaker after the other, every tool result after its
+call.
 
 Providers refuse a history in which a role speaks twice in a row or a result answers no call. The
 stored rows are not touched.
@@ -15,7 +16,7 @@ _OWN_ITEMS = ("codex_reasoning_items", "codex_message_items")
 
 
 def repaired(turns: list[Turn]) -> list[Turn]:
-    """The turns, mended. The list and its turns are the caller's own and are changed."""
+    """The turns, repaired. The list and its turns are the caller's own and are changed."""
     return _users_merged(_results_answered(_assistants_merged(turns)))
 
 

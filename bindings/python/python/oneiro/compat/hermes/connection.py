@@ -1,7 +1,7 @@
 """`SessionDB._conn`: SQL as hosts write it against hermes's tables, over what Oneiro keeps.
 
 Hosts and their reports (insights, dashboards) read hermes's tables through this attribute, and some
-mend a row with it. It owns a mirror of those tables in memory, read anew whenever the store has
+repair a row with it. It owns a mirror of those tables in memory, read again whenever the store has
 changed, and hands changes of rows back to the store. What the store does not do - change what was
 said - it refuses by name. It is for reports and repairs: the methods of SessionDB never use it.
 """
@@ -152,7 +152,7 @@ class Connection:
             self.rollback()
 
     def _look(self, sql: str) -> None:
-        """Reads anew those tables that a statement may read and that have changed."""
+        """Reads again those tables that a statement may read and that have changed."""
         mark = tuple(self._db._native.change_mark())
         for table in mirror.named(sql):
             # Slots and accounts are not told of when they change.
@@ -245,7 +245,7 @@ class Cursor:
         return self._cursor.fetchall()
 
     def fetchmany(self, size: int = 1) -> list[Any]:
-        """So many rows."""
+        """This many rows."""
         return self._cursor.fetchmany(size)
 
     def __iter__(self) -> Iterator[Any]:

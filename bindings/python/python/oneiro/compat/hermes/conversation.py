@@ -1,5 +1,5 @@
 """Conversations: the messages of a session, or of its whole lineage, as a model or a person reads
-them. Owns what is left out of them and how a broken sequence is mended."""
+them. Owns what is left out of them and how a broken sequence is repaired."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Conversation(Lineage):
         return repaired(turns) if repair_alternation else turns
 
     def get_resume_conversations(self, session_id: str) -> tuple[list[Turn], list[Turn]]:
-        """What the model goes on from (this session, mended) and what the person sees (the whole
+        """What the model goes on from (this session, repaired) and what the person sees (the whole
         lineage, as it was)."""
         ids = self._session_lineage_root_to_tip(session_id)
         placed = {one: self._placed_turns(one, False) for one in ids}

@@ -31,7 +31,7 @@ class DatabaseError(own.StoreError, sqlite3.DatabaseError):
 
 
 class NotSupportedError(own.InvalidError, sqlite3.NotSupportedError):
-    """The store does not do this, whoever asks."""
+    """The store does this for nobody."""
 
 
 class ForeignStoreError(own.InvalidError, sqlite3.DatabaseError):

@@ -11,7 +11,7 @@ from oneiro.errors import ConflictError, NotFoundError
 from .rows import Row
 from .walk import Walk
 
-# More says nothing to whoever reads it.
+# More tells the reader nothing.
 _ERROR_CHARS = 500
 _TRIES = 100
 

@@ -40,8 +40,8 @@ def is_malformed_db_error(exc: BaseException) -> bool:
 
 
 def repair_state_db_schema(db_path: str | Path, *, backup: bool = True) -> dict[str, Any]:
-    """Checks a store and builds its index anew where that is what is wrong. Rows are never
-    changed, so that `backup` has nothing to do; damage of rows is told, and a backup mends it."""
+    """Checks a store and rebuilds its index where that is what is wrong. Rows are never
+    changed, so that `backup` has nothing to do; damage of rows is reported, for a backup to repair."""
     report: dict[str, Any] = {
         "repaired": False,
         "strategy": None,

@@ -126,7 +126,7 @@ class Lifecycle(Walk):
 
     def _relabel_children(self, session_id: str, end_reason: str | None) -> None:
         """Children carry a compressed session on, and only a compressed one: the engine archives
-        and deletes by what it is told of them."""
+        and deletes by what it gets of them."""
         for child_id in self._native.session_children(session_id):
             child = self._find(child_id)
             if child is not None:

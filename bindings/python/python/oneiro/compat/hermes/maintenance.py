@@ -28,7 +28,7 @@ class Maintenance(Retention, Gateway):
         return 1
 
     def rebuild_fts(self) -> int:
-        """Builds the index anew from the messages; returns how many indexes there are: one."""
+        """Rebuilds the index from the messages; returns how many indexes there are: one."""
         self._native.rebuild_index()
         return 1
 

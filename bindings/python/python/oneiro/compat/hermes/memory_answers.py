@@ -65,8 +65,8 @@ class Answers:
         return {"current_entries": self._entries_for(target), "usage": f"{size:,}/{limit:,}"}
 
     def _consolidation_failure(self, answer: Answer) -> Answer:
-        """Counts a failure. After too many in one turn the agent is told to stop trying, so that the
-        user gets a reply."""
+        """Counts a failure. After too many in one turn the agent is asked to stop trying, so that
+        the user gets a reply."""
         if self._is_seed:
             return answer
         self._consolidation_failures += 1

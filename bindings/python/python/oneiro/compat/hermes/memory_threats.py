@@ -210,7 +210,7 @@ def _starts(words: list[str], step: Step) -> list[int]:
 
 
 def _follows(words: list[str], start: int, steps: list[Step]) -> bool:
-    """Whether all steps follow each other from a place on, with at most so many words between."""
+    """Whether all steps follow each other from a place on, with at most this many words between."""
     ends = {end for one in steps[0] if (end := _step(words, start, one, len(steps) == 1)) >= 0}
     for number, step in enumerate(steps[1:], 2):
         is_last = number == len(steps)

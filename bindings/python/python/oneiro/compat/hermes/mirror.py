@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _SLOTTED = ("state_meta", "gateway_routing", "compression_locks")
 #: The tables that hosts read.
 TABLES = ("sessions", "messages", *_SLOTTED, "session_model_usage")
-#: Tables whose changes the store does not tell of.
+#: Tables whose changes the store does not report.
 UNTOLD = frozenset(TABLES[2:])
 
 _USAGE = (
@@ -112,7 +112,7 @@ def named(sql: str) -> list[str]:
 
 
 def fill(tables: sqlite3.Connection, table: str, db: SessionDB) -> None:
-    """Reads a table anew."""
+    """Reads a table again."""
     tables.execute("BEGIN")
     try:
         tables.execute(f"DELETE FROM {table}")

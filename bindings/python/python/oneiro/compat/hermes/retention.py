@@ -1,4 +1,4 @@
-"""What goes and what is put away: delete, prune, archive, empty sessions, orphans.
+"""What is removed and what is archived: delete, prune, archive, empty sessions, orphans.
 
 Owns which sessions a retention call takes and what happens to their children. A call that fails
 leaves every session as it was.

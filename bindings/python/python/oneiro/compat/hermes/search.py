@@ -1,7 +1,7 @@
 """Search of messages with the answers of hermes: snippets with marks, neighbours as context.
 
 Owns how a search is asked of the engine and how a hit is shown. Only exact hits are answered,
-unless relaxed ones are asked for; what a query means is told in `fts`.
+unless relaxed ones are asked for; `fts` says what a query means.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ def session_search(
     sort: str | None = None,
     profile: str | None = None,
 ) -> str:
-    """Looks into past sessions; which way is told by what is given, and the answer is JSON.
+    """Looks into past sessions; the arguments choose which way, and the answer is JSON.
 
     `session_id` with `around_message_id` scrolls, `session_id` alone reads, `query` discovers,
     nothing browses. When no message meets the whole query, what meets part of it is answered and

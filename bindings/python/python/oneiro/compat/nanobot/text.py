@@ -58,7 +58,7 @@ def strip_think(text: str) -> str:
 
 
 def truncate_text(text: str, max_chars: int) -> str:
-    """A text of so many characters, and a line that says so if there was more."""
+    """A text of this many characters, and a line that says so if there was more."""
     if max_chars <= 0 or len(text) <= max_chars:
         return text
     return text[:max_chars] + TRUNCATED

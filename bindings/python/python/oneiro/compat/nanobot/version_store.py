@@ -154,7 +154,7 @@ class VersionStore:
             return found
 
     def find_commit(self, short_sha: str, max_entries: int | None = None) -> CommitInfo | None:
-        """The newest commit whose id begins so; of the newest ``max_entries`` if that is given."""
+        """The newest commit with this id prefix; of the newest ``max_entries`` if that is given."""
         if not self.is_initialized():
             return None
         with _told(f"Version lookup failed for {short_sha}"):
@@ -248,11 +248,11 @@ class VersionStore:
         *,
         must_be_unique: bool = False,
     ) -> Revision | None:
-        """The newest revision whose id begins so. Where a wrong one would do harm, another one that
-        begins so is an error."""
+        """The newest revision with this id prefix. Where a wrong one would do harm, a second one
+        with this prefix is an error."""
         known = self._find_by_index(short_sha) if max_entries is None else None
         if known is not None:
-            # It is the only one that begins so.
+            # It is the only one with this prefix.
             is_meant = self._info(known).message.startswith(message_prefix or "")
             return known if is_meant else None
         found: Revision | None = None
@@ -276,7 +276,7 @@ class VersionStore:
         return found
 
     def _find_by_index(self, short_sha: str) -> Revision | None:
-        """The only revision whose id begins so; None if that cannot be said without looking at all
+        """The only revision with this id prefix; None if that cannot be said without looking at all
         of them."""
         try:
             found: Revision = self._files.native.revision(revision_prefix(short_sha), {})
@@ -286,7 +286,7 @@ class VersionStore:
         return found if is_it else None
 
     def _resolve_sha(self, short_sha: str) -> bytes | None:
-        """The whole id of the commit whose id begins so."""
+        """The whole id of the commit with this id prefix."""
         with _told(f"Version lookup failed for {short_sha}"):
             found = self._find(short_sha) if self.is_initialized() else None
             return None if found is None else full_id(found["id"]).encode()

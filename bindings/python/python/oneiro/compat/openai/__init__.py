@@ -1,4 +1,4 @@
-"""OpenAI's and Anthropic's messages in and out of Oneiro, for whoever runs an agent loop with one
+"""OpenAI's and Anthropic's messages in and out of Oneiro, for those who run an agent loop with one
 of their clients. Neither package is needed: clients' objects are read by their ``model_dump()``.
 
 :func:`window` gives what to send, :func:`capture` keeps what is new of it and the answer, and

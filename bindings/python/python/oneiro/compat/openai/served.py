@@ -13,7 +13,7 @@ from oneiro.handle import Oneiro
 
 __all__ = ["Served", "check_handle", "spoken", "window"]
 
-#: So many beginnings of requests are remembered of a session.
+#: How many beginnings of requests are remembered per session.
 _KEPT = 64
 
 

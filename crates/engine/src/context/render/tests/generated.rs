@@ -25,7 +25,7 @@ pub(super) fn pairs_of(made: &[Made]) -> Vec<(Message, Form)> {
 /// What a message is made of: its kind, the ids in it, a choice among variants, and its form.
 type Seed = (u8, Vec<u8>, u8, bool);
 
-/// Conversations of up to so many messages.
+/// Conversations of up to this many messages.
 pub(super) fn conversation(most: usize) -> impl Strategy<Value = Vec<Made>> {
     let seed = (0..19_u8, prop::collection::vec(0..6_u8, 1..4), any::<u8>(), any::<bool>());
     prop::collection::vec(seed, 0..most).prop_map(|seeds| {
