@@ -117,7 +117,7 @@ impl<'o> Recorder<'o> {
                 Event::Claim(claim) => self.state(claim, at, &mut known)?,
                 Event::Step(step) => self.act(step, at, &mut known)?,
                 Event::Note(step) => step.apply(&self.at(at, step.actor()), self.now)?,
-                Event::Question(question) => question.ask(&self.at(at, person()))?,
+                Event::Question(question) => question.search(&self.at(at, person()))?,
                 Event::Night => {
                     nights::dream(&self.at(at, person()))?;
                     dreams += 1;

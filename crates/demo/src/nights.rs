@@ -60,8 +60,8 @@ impl Question {
         now.plus(Span::seconds(-60 * self.before))
     }
 
-    /// Asks it, as the actor of the handle.
-    pub(crate) fn ask(&self, oneiro: &Oneiro) -> Result<()> {
+    /// Searches for it, as the actor of the handle.
+    pub(crate) fn search(&self, oneiro: &Oneiro) -> Result<()> {
         let kinds = vec![HitKind::Memory];
         let asked = SearchRequest { kinds, ..SearchRequest::recall(self.text) };
         oneiro.search().run(&asked).map(|_| ())

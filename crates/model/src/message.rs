@@ -156,14 +156,12 @@ impl NewMessage {
             let suggestion = suggest_names(role, Role::KNOWN.into_iter());
             return Err(error.remedy(suggestion.unwrap_or_default()));
         }
-        let is_speech = matches!(self.role, Role::User | Role::System | Role::Developer);
-        if is_speech && !self.body.contains_key("content") {
-            let error = Error::field("content", "is missing");
-            let is_near = |name: &&String| !nearest_names(name, ["content"].into_iter()).is_empty();
-            return Err(match self.body.keys().find(is_near) {
-                Some(name) => error.remedy(format!("rename the field {name:?} to \"content\"")),
-                None => error.remedy("send a text, or leave the message out"),
-            });
+        let is_near = |name: &&String| !nearest_names(name, ["content"].into_iter()).is_empty();
+        if !self.body.contains_key("content")
+            && let Some(name) = self.body.keys().find(is_near)
+        {
+            return Err(Error::field("content", "is missing")
+                .remedy(format!("rename the field {name:?} to \"content\"")));
         }
         // An assistant that says nothing has no content in some APIs; an empty text is a mistake.
         let has_no_content = self.body.get("content").is_none_or(Value::is_null);
@@ -493,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_says_something_under_the_name_of_content() {
+    fn a_misspelt_content_is_refused_and_other_fields_may_stand_in_for_it() {
         let check = |text: &str| NewMessage::parse(text.as_bytes()).unwrap().check_client();
         for role in ["user", "system", "developer"] {
             let error = check(&format!(r#"{{"role":"{role}","contnt":"a"}}"#)).unwrap_err();
@@ -502,5 +500,6 @@ mod tests {
         }
         assert!(check(r#"{"role":"assistant","tool_calls":[{"id":"1","name":"x"}]}"#).is_ok());
         assert!(check(r#"{"role":"user","content":"a","contnt":"b"}"#).is_ok());
+        assert!(check(r#"{"role":"user","parts":[{"text":"a"}]}"#).is_ok());
     }
 }

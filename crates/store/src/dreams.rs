@@ -66,12 +66,6 @@ statements! {
                  JOIN dreams r ON r.key = d.dream_key \
                  WHERE d.candidate_key = CAST(?1 AS BIGINT) AND d.decision = 'promoted' \
                  AND r.started_at = CAST(?2 AS BIGINT) ORDER BY r.key LIMIT 1";
-    LOST_DECISIONS = "SELECT COUNT(*) FROM dream_decisions d WHERE NOT EXISTS \
-                      (SELECT 1 FROM dreams r WHERE r.key = d.dream_key) OR NOT EXISTS \
-                      (SELECT 1 FROM dream_candidates c WHERE c.key = d.candidate_key)";
-    REMOVE_LOST_DECISIONS = "DELETE FROM dream_decisions WHERE dream_key NOT IN \
-                             (SELECT key FROM dreams) OR candidate_key NOT IN \
-                             (SELECT key FROM dream_candidates)";
     SCRUB_FINDINGS = "UPDATE dreams SET findings = '[]' WHERE findings <> '[]'";
     FINDINGS = "SELECT findings FROM dreams";
     LINES = "SELECT line, written FROM dream_decisions \
@@ -212,16 +206,6 @@ pub fn unreadable(tx: &Tx<'_>) -> Result<Vec<(String, String)>> {
 /// Removes a dream that cannot be read, with its decisions.
 pub fn remove_unreadable(tx: &Tx<'_>, id: &str) -> Result<()> {
     tx.execute(REMOVE, &[id.into()]).map(|_| ())
-}
-
-/// How many decisions belong to no dream or to no candidate.
-pub fn count_lost_decisions(tx: &Tx<'_>) -> Result<i64> {
-    tx.one(LOST_DECISIONS, &[], |row| row.int(0))
-}
-
-/// Removes decisions that belong to no dream or to no candidate.
-pub fn remove_lost_decisions(tx: &Tx<'_>) -> Result<u64> {
-    tx.execute(REMOVE_LOST_DECISIONS, &[])
 }
 
 /// What a dream that started at this time decided when it promoted a candidate.

@@ -14,6 +14,7 @@ mod backup_files;
 pub mod backups;
 pub mod capture;
 pub mod changes;
+pub mod claim_hash;
 pub mod contexts;
 mod copy;
 pub mod costs;

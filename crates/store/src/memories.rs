@@ -4,16 +4,12 @@ use crate::aggregates::Table;
 use crate::backend::Row;
 use crate::identity::Identity;
 use crate::operations::{Record, sealed::Save};
-use crate::{Tx, dream_candidates, operations, packs, sequence, served_lines};
+use crate::{Tx, claim_hash, dream_candidates, operations, packs, sequence, served_lines};
 use oneiro_model::{
     ActorKind, CONFIDENCE_STEPS, Citation, Error, Memory, MemoryId, MemoryKind, MemoryStatus,
     MessageId, Result, SessionId, SubjectKind, Timestamp, Trust,
 };
 use serde_json::{Map, Value, json};
-use unicode_normalization::UnicodeNormalization;
-
-/// Signs that are part of a word or a number.
-const MEANINGFUL_SIGNS: [char; 8] = ['+', '#', '%', '$', '€', '£', '<', '>'];
 
 /// Selects the columns that [`read`] expects.
 macro_rules! select {
@@ -157,7 +153,7 @@ impl Save for Memory {
         let number = saved.as_ref().and_then(|saved| saved.text_number);
         let number = number.map_or_else(|| sequence::take_text_number(tx), Ok)?;
         let tags = json!(self.tags).to_string();
-        let claim = claim_hash(identity, self);
+        let claim = claim_hash::of_memory(identity, self);
         let micros = |at: Option<Timestamp>| at.map(Timestamp::micros);
         let id = |id: &'_ Option<MemoryId>| id.as_ref().map(|id| id.as_str().to_owned());
         let (superseded_by, suspended_by) = (id(&self.superseded_by), id(&self.suspended_by));
@@ -206,7 +202,7 @@ impl Save for Memory {
     }
 
     fn claim(&self, identity: &Identity) -> Option<String> {
-        Some(statement_hash(identity, &self.content))
+        Some(claim_hash::of_statement(identity, &self.content))
     }
 }
 
@@ -224,33 +220,6 @@ impl Saved {
             && row.int(4)? == memory.holds_from().micros();
         Ok(Saved { key: row.int(0)?, text_number: row.opt_int(1)?.filter(|_| is_same) })
     }
-}
-
-/// A hash of what a memory states about whom, in which project.
-pub fn claim_hash(identity: &Identity, memory: &Memory) -> String {
-    let of = |text: &Option<String>| comparable(text.as_deref().unwrap_or_default());
-    let parts = [comparable(&memory.content), of(&memory.subject), of(&memory.project)];
-    identity.hash(&parts.each_ref().map(String::as_str))
-}
-
-/// A hash of a statement alone.
-pub fn statement_hash(identity: &Identity, content: &str) -> String {
-    identity.hash(&[&comparable(content)])
-}
-
-/// A text for comparison: in compatible forms and lower case, without marks, white space, invisible
-/// characters and punctuation. Signs that make another word or number stay: C++, 1.5, 10 %.
-fn comparable(text: &str) -> String {
-    let folded: Vec<char> = text.nfkd().flat_map(char::to_lowercase).collect();
-    let is_digit =
-        |at: Option<usize>| at.and_then(|at| folded.get(at)).is_some_and(char::is_ascii_digit);
-    let is_kept = |(at, letter): &(usize, char)| match letter {
-        '.' | ',' | ':' | '/' => is_digit(at.checked_sub(1)) && is_digit(Some(at + 1)),
-        letter => letter.is_alphanumeric() || MEANINGFUL_SIGNS.contains(letter),
-    };
-    let kept = folded.iter().copied().enumerate().filter(is_kept);
-    let kept: String = kept.map(|(_, letter)| letter).collect();
-    if kept.is_empty() { text.trim().to_owned() } else { kept }
 }
 
 /// Whether a row is a memory, or one whose creation was undone.

@@ -336,7 +336,7 @@ class ListOperations(TypedDict, total=False):
     #: Only this kind, such as ``memory.promote``.
     kind: str | None
     #: Only operations on this kind of thing.
-    subject_kind: Literal["session", "memory", "project", "state", "distrust", "note"] | None
+    subject_kind: Literal["session", "memory", "project", "state", "distrust", "note", "dream"] | None
     #: Only this memory, project or state.
     subject: str | None
     #: Only this group.

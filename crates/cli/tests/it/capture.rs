@@ -85,8 +85,9 @@ on_both_backends! {
         hook(space, &home);
         assert_eq!(added_turns(space), ["turn one"]);
         run(space, &home, &["project", "include", "/srv/ann/garden"]);
+        add_turn(&home, "turn three");
         hook(space, &home);
-        assert_eq!(added_turns(space), ["turn one", "turn two"]);
+        assert_eq!(added_turns(space), ["turn one", "turn three"]);
     }
 }
 
@@ -165,7 +166,7 @@ fn setup_imports_nothing_of_an_excluded_folder() {
     let shown = run_with(home.oneiro(&space), &["session", "show", GARDEN], b"");
     assert_eq!(shown.code, 3, "{}", shown.out);
     // Somebody who asks for it gets it.
-    run(&space, &home, &["import", "claude-code"]);
+    run(&space, &home, &["import", "claude-code", "--from-start"]);
     run(&space, &home, &["session", "show", GARDEN]);
 }
 

@@ -46,7 +46,7 @@ on_both_backends! {
         run(space, &["note", "add", "MEMORY.md", "likes rain"]);
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "likes tea\n§\nlikes rain");
         std::fs::write(&file, "likes rain").unwrap();
-        assert_eq!(run(space, &["note", "show", "MEMORY.md"]).out, "likes rain\n");
+        assert_eq!(run(space, &["note", "show", "MEMORY.md"]).out, "likes rain");
         let listed = call("GET", "/v1/mounts", None).is(200);
         assert_eq!((&listed["items"][0]["files"], &listed["items"][0]["problems"]), (&1.into(), &json!([])));
         assert!(run(space, &["note", "mounts"]).out.contains("active"));

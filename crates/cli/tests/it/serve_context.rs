@@ -270,7 +270,7 @@ on_both_backends! {
         assert_eq!(reply.header("location").unwrap(), "/v1/sessions/next");
         assert_eq!((&child["parent_id"], &child["lineage"]), (&json!("s"), &json!("continuation")));
         assert_eq!(get(&server, "/v1/sessions/s")["end_reason"], "compression");
-        let window = get(&server, "/v1/sessions/next/context?budget=8000&format=text");
+        let window = get(&server, "/v1/sessions/next/context?budget=3000&format=text");
         let first = window["summaries"][0].as_str().unwrap();
         // What the child did not say itself is within its reach.
         let expanded = get(&server, &format!("/v1/sessions/next/expand?id={first}"));

@@ -37,9 +37,9 @@ impl Contract {
 
     fn assert_problem(&mut self, reply: &Reply) {
         assert_eq!(reply.header("content-type").as_deref(), Some("application/problem+json"));
-        let assert_problem = reply.json();
-        self.assert_contract("/components/schemas/Problem", &assert_problem);
-        assert_eq!(assert_problem["status"], reply.status);
+        let problem = reply.json();
+        self.assert_contract("/components/schemas/Problem", &problem);
+        assert_eq!(problem["status"], reply.status);
     }
 
     /// Checks an answer of an endpoint: its status is one that is documented, and its body too.

@@ -47,7 +47,8 @@ on_both_backends! {
         let (before, notes) = (dreams(&oneiro), note(&oneiro, "DREAMS.md"));
         assert_eq!(fill(&oneiro, NOW).dreams, 0);
         assert_eq!(dreams(&oneiro), before);
-        let other = filled(&TestSpace::new(space.backend), NOW);
+        let second = TestSpace::new(space.backend);
+        let other = filled(&second, NOW);
         assert_eq!(decisions(&other), decisions(&oneiro));
         assert_eq!(note(&other, "DREAMS.md"), notes);
     }

@@ -46,11 +46,6 @@ pub(crate) fn audit(oneiro: &Oneiro, tx: &Tx<'_>, now: Timestamp) -> Result<Vec<
     let mut add = |code, message: String, fixable| {
         issues.push(DreamIssue { code, severity: Severity::Warning, message, fixable });
     };
-    let lost = dreams::count_lost_decisions(tx)?;
-    if lost > 0 {
-        let message = format!("{lost} decisions belong to no dream or to no candidate");
-        add("dream-decision-dangling", message, true);
-    }
     for id in dream_candidates::dangling(tx)? {
         add("dream-candidate-dangling", format!("the memory of {id} is removed"), true);
     }
@@ -74,7 +69,7 @@ pub(crate) fn audit(oneiro: &Oneiro, tx: &Tx<'_>, now: Timestamp) -> Result<Vec<
     }
     for (place, count) in drifted(tx)? {
         let message = format!(
-            "{count} notes and their files in {place} differ; `oneiro note mounts` syncs them"
+            "{count} notes and their files in {place} differ; listing the mounts syncs them"
         );
         add("mirror-drift", message, false);
     }
@@ -147,7 +142,6 @@ impl Oneiro {
         let now = self.now();
         let is_needed = self.store.read(|tx| {
             Ok(!dream_candidates::dangling(tx)?.is_empty()
-                || dreams::count_lost_decisions(tx)? > 0
                 || dream_candidates::count(tx)? > CANDIDATES_MAX
                 || !stale_leases(tx, now)?.is_empty())
         })?;
@@ -159,10 +153,6 @@ impl Oneiro {
             let removed = dream_candidates::remove_dangling(tx)?;
             if removed > 0 {
                 done.push(format!("removed {removed} candidates whose memory is removed"));
-            }
-            let removed = dreams::remove_lost_decisions(tx)?;
-            if removed > 0 {
-                done.push(format!("removed {removed} decisions that belonged to nothing"));
             }
             let over = dream_candidates::count(tx)? - CANDIDATES_MAX;
             if over > 0 {

@@ -14,7 +14,7 @@ use oneiro_model::{
 use oneiro_store::dream_candidates::{self, DreamEntry, StoredCandidate};
 use oneiro_store::identity::{self, Identity};
 use oneiro_store::memories::{MemoryRow, Stored};
-use oneiro_store::{Tx, memories, message_rows, operations, revisions};
+use oneiro_store::{Tx, claim_hash, message_rows, operations, revisions};
 use oneiro_text::Analyzer;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -152,7 +152,7 @@ impl ClaimReader<'_> {
                 // Its creation was undone: what a dream wrote for it leaves the note.
                 memory.status = MemoryStatus::Invalid;
             }
-            let hash = memories::claim_hash(self.identity, &memory);
+            let hash = claim_hash::of_memory(self.identity, &memory);
             let index = match by_hash.get(&hash) {
                 Some(index) => *index,
                 None => {

@@ -14,7 +14,7 @@ use oneiro_model::{
     RelatedMemory, Relation, Result, SignalKind, Span, Timestamp, Trust,
 };
 use oneiro_store::operations::Record;
-use oneiro_store::{Tx, learning, memories, message_rows};
+use oneiro_store::{Tx, claim_hash, learning, memories, message_rows};
 use oneiro_text::Analyzer;
 use std::collections::BTreeSet;
 
@@ -191,7 +191,7 @@ fn known_statement(
     memory: &Memory,
     related: &[RelatedMemory],
 ) -> Result<Option<Memory>> {
-    let claim = memories::claim_hash(edit.identity, memory);
+    let claim = claim_hash::of_memory(edit.identity, memory);
     for status in [MemoryStatus::Active, MemoryStatus::Candidate] {
         if let Some(known) = memories::by_claim(edit.tx, &claim, status)? {
             // A plain statement of what waits for review is worth a memory of its own.

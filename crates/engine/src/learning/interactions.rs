@@ -15,7 +15,7 @@ use oneiro_model::{
     ListInteractions, MemoryId, MemoryStatus, NewInteraction, ReinforcedMemory, Result, SignalKind,
     Trust,
 };
-use oneiro_store::{Tx, interactions, memories};
+use oneiro_store::{Tx, claim_hash, interactions, memories};
 use std::cmp::Reverse;
 
 impl Learning<'_> {
@@ -198,7 +198,7 @@ fn extract_from(oneiro: &Oneiro, interaction: &Interaction) -> Result<Vec<Memory
                     quote: clean(quote),
                     trust: Trust::Agent,
                 });
-                let hash = memories::claim_hash(edit.identity, &memory);
+                let hash = claim_hash::of_memory(edit.identity, &memory);
                 let mut is_known = false;
                 for status in [MemoryStatus::Active, MemoryStatus::Candidate] {
                     is_known |= memories::by_claim(edit.tx, &hash, status)?.is_some();

@@ -10,7 +10,7 @@ use oneiro_model::{
     Operation, OperationVerb, Result, SignalKind, SupersedeRequest, Timestamp, Trust,
 };
 use oneiro_store::operations::Record;
-use oneiro_store::{Tx, memories};
+use oneiro_store::{Tx, claim_hash, memories};
 use std::collections::HashSet;
 
 impl Memories<'_> {
@@ -245,7 +245,7 @@ fn successor(
         citations: Vec::new(),
         ..old.clone()
     };
-    let claim = memories::claim_hash(edit.identity, &new);
+    let claim = claim_hash::of_memory(edit.identity, &new);
     match memories::by_claim(edit.tx, &claim, MemoryStatus::Active)? {
         Some(known) => Ok(known),
         None => {

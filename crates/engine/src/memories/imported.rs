@@ -16,6 +16,7 @@ use oneiro_model::{
     ActorKind, Error, ErrorKind, Memory, MemoryId, MemoryStatus, MessageRef, Operation,
     OperationId, OperationVerb, Result, Timestamp, Trust,
 };
+use oneiro_store::claim_hash;
 use oneiro_store::memories::{self, Filter};
 use oneiro_store::operation_transfer::Stated;
 use oneiro_store::operations::{self, Record};
@@ -165,7 +166,7 @@ fn merge_duplicates(edits: &ImportEdits<'_, '_>, imported: &ImportedMemories<'_>
         loop {
             let Some(memory) = active(tx, id)? else { break };
             let other = edits.single(|edit| {
-                let claim = memories::claim_hash(edit.identity, &memory);
+                let claim = claim_hash::of_memory(edit.identity, &memory);
                 memories::other_active_with_claim(tx, &claim, &memory.id)
             })?;
             let Some(other) = other else { break };
@@ -360,7 +361,7 @@ fn propose(edit: &Edit<'_, '_>, imported: &Memory) -> Result<bool> {
         memory.citations.push(found);
     }
     for status in [MemoryStatus::Active, MemoryStatus::Candidate] {
-        let claim = memories::claim_hash(edit.identity, &memory);
+        let claim = claim_hash::of_memory(edit.identity, &memory);
         if memories::by_claim(edit.tx, &claim, status)?.is_some() {
             return Ok(false);
         }

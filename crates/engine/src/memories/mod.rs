@@ -16,6 +16,7 @@ mod pack_usage;
 mod refusal;
 mod related;
 mod relation;
+mod relation_text;
 mod relation_words;
 mod remember;
 mod settle;

@@ -6,6 +6,7 @@ use super::related::NEAR_DUPLICATE;
 use super::relation::Statement;
 use crate::operations::Edit;
 use oneiro_model::{Error, Memory, MemoryStatus, MessageId, Relation, Result, Trust};
+use oneiro_store::claim_hash;
 use oneiro_store::memories::{self, Filter, Stored};
 use oneiro_store::message_rows;
 use oneiro_store::operations::{self, Refusal};
@@ -54,13 +55,13 @@ pub(super) fn standing_refusal(edit: &Edit<'_, '_>, memory: &Memory) -> Result<O
 }
 
 fn last_refusal(edit: &Edit<'_, '_>, memory: &Memory) -> Result<Option<Refusal>> {
-    let claim = memories::claim_hash(edit.identity, memory);
+    let claim = claim_hash::of_memory(edit.identity, memory);
     let believed = memories::by_claim(edit.tx, &claim, MemoryStatus::Active)?;
     if believed.is_some_and(|believed| believed.id != memory.id) {
         // A person has stated it again since.
         return Ok(None);
     }
-    let hash = memories::statement_hash(edit.identity, &memory.content);
+    let hash = claim_hash::of_statement(edit.identity, &memory.content);
     let same = operations::last_refusal(edit.tx, &hash)?;
     let near = last_refusal_of_similar(edit, memory)?;
     Ok(same.into_iter().chain(near).max_by_key(|refusal| refusal.at))

@@ -1,6 +1,6 @@
 //! The lists of words by which statements are compared.
 
-use super::relation::{is_wide, without_ending};
+use super::relation_text::{is_wide, without_ending};
 use oneiro_text::{normalise, sections};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;

@@ -11,7 +11,7 @@ use oneiro_model::{
     Citation, Memory, MemoryId, MemoryKind, MemoryStatus, NewMemory, OperationVerb, Relation,
     Remembered, Result, Trust,
 };
-use oneiro_store::memories;
+use oneiro_store::{claim_hash, memories};
 
 /// The subject of personal statements whose speaker has no name.
 pub(crate) const USER_SUBJECT: &str = "user";
@@ -50,7 +50,7 @@ fn remember(edit: &Edit<'_, '_>, new: &NewMemory) -> Result<Remembered> {
     let mut memory = draft(edit, new, &judged)?;
     memory.citations.extend(evidence.iter().map(|evidence| evidence.citation.clone()));
     refuse_undone(edit, &memory, evidence.as_ref())?;
-    let claim = memories::claim_hash(edit.identity, &memory);
+    let claim = claim_hash::of_memory(edit.identity, &memory);
     let replaced = match &new.replaces {
         Some(id) => Some(resolve(edit.tx, id.as_str())?),
         None => None,

@@ -11,7 +11,7 @@ use oneiro_model::{
     ActorKind, Error, Memory, MemoryId, MemoryStatus, OperationVerb, Result, SignalKind, Trust,
 };
 use oneiro_store::operations::Record;
-use oneiro_store::{Tx, memories};
+use oneiro_store::{Tx, claim_hash, memories};
 use serde_json::{Map, Value};
 
 /// Fields whose change asserts an active memory again.
@@ -113,7 +113,7 @@ pub(crate) fn suspend(edit: &Edit<'_, '_>, memory: &Memory, by: Option<&MemoryId
 
 /// Refuses a second active memory with the same statement.
 fn refuse_duplicate(edit: &Edit<'_, '_>, memory: &Memory) -> Result<()> {
-    let claim = memories::claim_hash(edit.identity, memory);
+    let claim = claim_hash::of_memory(edit.identity, memory);
     match memories::other_active_with_claim(edit.tx, &claim, &memory.id)? {
         Some(other) => {
             Err(Error::conflict(format!("{other} is active and states the same as {}", memory.id))

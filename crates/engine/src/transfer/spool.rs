@@ -11,6 +11,9 @@ use std::path::Path;
 /// Bytes read from a file at once.
 const READ_BUFFER_BYTES: usize = 1 << 20;
 
+/// The beginning of every SQLite file.
+const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
+
 /// A file that an import reads to its end without waiting for another process.
 #[derive(Debug)]
 pub struct ImportFile {
@@ -53,10 +56,7 @@ impl ImportFile {
             let read = match input.fill_buf() {
                 Ok(read) => read,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-                Err(error) => {
-                    let what = format!("reading the import failed: {error}");
-                    return Err(Error::new(ErrorKind::Unavailable, what).because(error));
-                }
+                Err(error) => return Err(read_failed(error)),
             };
             let length = read.len();
             if length == 0 {
@@ -70,6 +70,14 @@ impl ImportFile {
         Ok(ImportFile { file, bytes })
     }
 
+    /// Whether it is a database of SQLite.
+    pub fn is_sqlite(&self) -> Result<bool> {
+        let mut begin = Vec::new();
+        let length = SQLITE_MAGIC.len() as u64;
+        self.reader()?.take(length).read_to_end(&mut begin).map_err(read_failed)?;
+        Ok(begin == SQLITE_MAGIC)
+    }
+
     /// Its length in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
@@ -78,12 +86,14 @@ impl ImportFile {
     /// Reads the file from its beginning.
     pub(super) fn reader(&self) -> Result<impl BufRead + Send + '_> {
         let mut file = &self.file;
-        file.rewind().map_err(|error| {
-            let what = format!("reading the import failed: {error}");
-            Error::new(ErrorKind::Unavailable, what).because(error)
-        })?;
+        file.rewind().map_err(read_failed)?;
         Ok(BufReader::with_capacity(READ_BUFFER_BYTES, file))
     }
+}
+
+fn read_failed(error: std::io::Error) -> Error {
+    let what = format!("reading the import failed: {error}");
+    Error::new(ErrorKind::Unavailable, what).because(error)
 }
 
 fn unreadable(path: &Path, error: std::io::Error) -> Error {

@@ -168,7 +168,7 @@ fn assert_every_step_is_atomic(backend: Backend, plan: fn(u64) -> FaultPlan) {
         }
         assert_eq!(dump(&open_without_faults(&space, 0)), *wanted, "step {step}");
     }
-    assert!(tried > 30, "only {tried} faults were tried");
+    assert!(tried > 20, "only {tried} faults were tried");
 }
 
 on_both_backends! {
@@ -186,7 +186,7 @@ on_both_backends! {
 
     fn after_a_fault_at_any_call_a_new_space_can_be_opened(space) {
         for plan in [FaultPlan::FailAt, FaultPlan::CrashBefore, FaultPlan::CrashAfter] {
-            let mut tried = 0;
+            let mut last_call = 0;
             for at in FaultCalls::new(space.backend, plan(0)) {
                 let space = TestSpace::new(space.backend);
                 let fault = Fault::new(plan(at));
@@ -197,9 +197,9 @@ on_both_backends! {
                 if !fired {
                     break;
                 }
-                tried += 1;
+                last_call = at;
             }
-            assert!(tried > 3, "only {tried} faults were tried");
+            assert!(last_call > 9, "opening makes only {last_call} calls");
         }
     }
 

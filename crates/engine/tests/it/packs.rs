@@ -223,7 +223,7 @@ on_both_backends! {
         let oneiro = open(space);
         begin(&oneiro, "now");
         begin(&oneiro, "before");
-        say(&oneiro, "now", &["the gate code is 1234"]);
+        say(&oneiro, "now", &["the gate code opens the garden, too"]);
         say(&oneiro, "before", &["the gate code is 4711"]);
         let request = PackRequest { session: Some(id("now")), ..PackRequest::new("what is the gate code?") };
         assert_eq!(texts(&pack(&oneiro, &request)), ["user: the gate code is 4711"]);

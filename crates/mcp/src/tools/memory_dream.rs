@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 const ANSWER_TOKENS: usize = 2_000;
 
 /// Dreams and waiting candidates that are listed.
-const LISTED: usize = 10;
+const MAX_LISTED: usize = 10;
 
 /// What to do.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -109,10 +109,10 @@ fn dream(dreams: Dreams<'_>, apply: bool) -> Result<Answer> {
 
 /// The last dreams, and the candidates that wait.
 fn list(dreams: Dreams<'_>) -> Result<Answer> {
-    let page = dreams.list(&PageOf { limit: LISTED, ..PageOf::default() })?;
+    let page = dreams.list(&PageOf { limit: MAX_LISTED, ..PageOf::default() })?;
     let waiting = ListCandidates {
         decision: Some(DreamVerdict::Waiting),
-        limit: LISTED,
+        limit: MAX_LISTED,
         ..ListCandidates::default()
     };
     let waiting = dreams.candidates(&waiting)?;

@@ -5,11 +5,7 @@ use crate::output::count;
 use crate::progress;
 use clap::Args;
 use oneiro::{Error, ImportFile, ImportLimits, Imported, Remedy, TransferProgress};
-use std::io::Read;
 use std::path::{Path, PathBuf};
-
-/// The beginning of every SQLite file.
-const SQLITE_MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
 /// Import an export from JSONL; same as `oneiro import FILE`
 ///
@@ -51,11 +47,8 @@ impl ImportArgs {
 }
 
 /// Refuses a SQLite file, which is not an export.
-fn refuse_store(path: &Path) -> oneiro::Result<()> {
-    let mut begin = [0; SQLITE_MAGIC.len()];
-    let mut file = std::fs::File::open(path).ok().filter(|_| path.is_file());
-    let is_read = file.as_mut().is_some_and(|file| file.read_exact(&mut begin).is_ok());
-    if !is_read || begin != *SQLITE_MAGIC {
+fn refuse_store(file: &ImportFile, path: &Path) -> oneiro::Result<()> {
+    if !file.is_sqlite()? {
         return Ok(());
     }
     let what = format!("{} is a database, not an export", path.display());
@@ -78,7 +71,7 @@ pub fn import_file(context: &Context, path: &Path, limits: ImportLimits) -> anyh
     } else {
         ImportFile::open(path, limits)?
     };
-    refuse_store(path)?;
+    refuse_store(&file, path)?;
     let bar = progress::bar(file.bytes(), "import", context.output.json);
     let imported = context.open_to_add(|oneiro| {
         let mut show_progress = |at: TransferProgress| bar.set_position(at.bytes);
