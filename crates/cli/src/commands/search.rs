@@ -10,7 +10,8 @@ use crate::progress;
 use crate::request::request;
 use clap::{Args, ValueEnum};
 use oneiro::{
-    Error, HitKind, MESSAGE_WINDOW, Oneiro, SEARCH_LIMIT, SearchRequest, SessionSearchRequest, Sort,
+    Error, HitKind, MESSAGE_WINDOW, Oneiro, Role, SEARCH_LIMIT, SearchRequest,
+    SessionSearchRequest, Sort,
 };
 use serde_json::json;
 use show::{NeighboursOf, Results};
@@ -176,9 +177,18 @@ impl SearchArgs {
         Ok(())
     }
 
+    /// The roles of the filter. A role of one's own can be given in the query, in quotes.
+    fn known_roles(&self) -> oneiro::Result<Vec<Role>> {
+        let roles = self.role.iter().map(|role| Role::parse(role));
+        let roles = roles.collect::<oneiro::Result<Vec<Role>>>()?;
+        Role::check_known(&roles)?;
+        Ok(roles)
+    }
+
     /// The request for the messages around one, or for summarised conversations.
     fn session_request(self, oneiro: &Oneiro) -> anyhow::Result<SessionSearchRequest> {
         let query = (!self.query.is_empty()).then(|| query(&self.query)).transpose()?;
+        let roles = self.known_roles()?;
         Ok(request(
             oneiro,
             json!({
@@ -189,7 +199,7 @@ impl SearchArgs {
                 "limit": self.limit,
                 "exclude_lineage": self.exclude_lineage,
                 "sort": Sort::from(self.sort),
-                "roles": self.role,
+                "roles": roles,
                 "sources": self.source,
                 "exclude_sources": self.exclude_source,
                 "project": self.project,
@@ -200,6 +210,7 @@ impl SearchArgs {
 
     fn request(self, oneiro: &Oneiro, json: bool) -> anyhow::Result<SearchRequest> {
         let query = query(&self.query)?;
+        let roles = self.known_roles()?;
         if self.in_summaries && query.trim().is_empty() {
             return Err(Error::field("query", "is empty")
                 .remedy("give words to search for; `oneiro session tree` lists the summaries of a session")
@@ -222,7 +233,7 @@ impl SearchArgs {
                 "exclude_lineage": self.exclude_lineage,
                 "sources": self.source,
                 "exclude_sources": self.exclude_source,
-                "roles": self.role,
+                "roles": roles,
                 "project": self.project,
                 "since": self.since,
                 "until": self.until,

@@ -229,6 +229,7 @@ on_both_backends! {
             (&["append", "s", "--text", "", "--role", "assistant"], "", "is empty"),
             (&["append", "s", "--text", "hi", "--role", "zebra"], "", "known: system, developer, user"),
             (&["append", "s", "--text", "hi", "--role", "usr"], "", "did you mean user?"),
+            (&["search", "hi", "--role", "usr"], "", "did you mean user?"),
             (&["append", "s"], r#"{"role":"user"}"#, "is empty"),
             (&["append", "s"], r#"{"role":"user","content":"","name":"bob"}"#, "is empty"),
             (&["append", "s"], r#"{"role":"user","content":[{"type":"text","text":" "}]}"#, "is empty"),
