@@ -100,7 +100,7 @@ test("a memory leads from its statement over its quote down to the message", asy
     await open(page, `/memories/${memory.id}`);
     assert.equal(await page.locator("h1").textContent(), memory.content);
     const text = await page.locator("#view").textContent();
-    for (const words of ["agent: an agent stated it", "Mira runs in the morning, before breakfast.", "initial 0.70 + uses 0.02 = confidence 0.72", "Signals: used 1"]) assert.ok(text.includes(words), words);
+    for (const words of ["agent: an agent stated it", "Mira runs in the morning, before breakfast.", "initial 0.70 + uses 0.02 = confidence 0.72", "used 1"]) assert.ok(text.includes(words), words);
     const chain = page.locator(".chain");
     // Drawn: each link is below and to the right of what rests on it.
     const boxes = await Promise.all(
