@@ -36,7 +36,7 @@ mod with_summaries;
 use crate::index::{Segments, texts};
 use crate::jobs::REBUILD_INDEX;
 use crate::views::Search;
-use crate::{EmbedderChoice, Oneiro};
+use crate::{EmbedderChoice, Oneiro, WRITE_WAIT_BESIDE_READ};
 pub(crate) use known_text::KnownTexts;
 use oneiro_index::{Reader, Snapshot, Source as _, View};
 use oneiro_model::contract::Request as _;
@@ -67,15 +67,16 @@ impl Search<'_> {
             return Err(Error::field("neighbours", format!("is more than {NEIGHBOURS_MAX}")));
         }
         request.check()?;
+        let recorder = self.oneiro.with_max_write_wait(WRITE_WAIT_BESIDE_READ);
         if request.wants_notes() {
-            self.oneiro.index_earlier_notes();
+            recorder.index_earlier_notes();
         }
         let found = if request.wants_summaries() {
             self.oneiro.search_with_summaries(request)?
         } else {
             self.oneiro.search_as_typed(request)?
         };
-        self.oneiro.record_recall(request, &found);
+        recorder.record_recall(request, &found);
         Ok(found)
     }
 
