@@ -15,7 +15,7 @@ use std::time::Duration;
 const SLICE_AFTER_COMMAND: Duration = Duration::from_millis(20);
 
 /// How long a write of that work waits for other writers.
-const WRITE_WAIT_AFTER_COMMAND: Duration = Duration::from_millis(20);
+const WRITE_WAIT_AFTER_COMMAND: Duration = Duration::from_millis(250);
 
 /// What every command gets.
 pub struct Context {
@@ -130,8 +130,8 @@ impl Context {
         }
     }
 
-    /// Does one short slice of background work after a command, without waiting for writers; what
-    /// fails is tried again later, so it is only logged.
+    /// Does one short slice of background work after a command, without waiting long for writers;
+    /// what fails is tried again later, so it is only logged.
     pub fn after(&self, oneiro: &Oneiro) {
         let oneiro = oneiro.with_max_write_wait(WRITE_WAIT_AFTER_COMMAND);
         if let Err(error) = oneiro.jobs().run_local(SLICE_AFTER_COMMAND) {

@@ -156,9 +156,13 @@ impl Options {
     }
 }
 
-/// How long a read waits for other writers to store what it found out: several times longer than
-/// another process takes to commit. What is not stored is found out again.
-pub(crate) const WRITE_WAIT_BESIDE_READ: Duration = Duration::from_millis(100);
+/// How long a read waits for other writers to store what it computed: several times longer than
+/// another process takes to commit. What is not stored is computed again.
+pub(crate) const CACHE_WRITE_WAIT: Duration = Duration::from_millis(100);
+
+/// How long a read waits for other writers to store what is not computed again by the next read, such
+/// as that something was asked for.
+pub(crate) const RECORD_WRITE_WAIT: Duration = Duration::from_secs(2);
 
 /// An open space. Cheap to clone; threads and processes may share a space.
 #[derive(Clone)]

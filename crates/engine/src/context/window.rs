@@ -2,9 +2,9 @@
 //! began.
 
 use super::assemble::{Assembled, Marks, window_budget};
-use crate::WRITE_WAIT_BESIDE_READ;
 use crate::sessions::key_of;
 use crate::views::Context;
+use crate::{CACHE_WRITE_WAIT, RECORD_WRITE_WAIT};
 use oneiro_model::{Result, SessionId, Window, WindowRequest};
 use oneiro_store::contexts;
 
@@ -14,7 +14,7 @@ impl Context<'_> {
     /// window are caches: no other window depends on them.
     pub fn window(&self, id: &SessionId, request: &WindowRequest) -> Result<Window> {
         request.check()?;
-        let oneiro = &self.oneiro.with_max_write_wait(WRITE_WAIT_BESIDE_READ);
+        let oneiro = &self.oneiro.with_max_write_wait(CACHE_WRITE_WAIT);
         let key = oneiro.store.read(|tx| key_of(tx, id))?;
         oneiro.count_session((key, id))?;
         let assemble = || -> Result<Assembled> {
@@ -36,7 +36,8 @@ impl Context<'_> {
                 assembled = assemble()?;
             }
         }
-        oneiro.prepare_later((key, id), (request, assembled.window.tokens));
+        let recorder = self.oneiro.with_max_write_wait(RECORD_WRITE_WAIT);
+        recorder.prepare_later((key, id), (request, assembled.window.tokens));
         if assembled.before.as_ref() != Some(&assembled.mark) {
             let (mark, now) = (assembled.mark, oneiro.now());
             let kept = oneiro.store.write_derived(|tx| {
