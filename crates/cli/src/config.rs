@@ -5,7 +5,7 @@ mod keys;
 mod prompts;
 mod values;
 
-pub use keys::{KEYS, Key, KeyKind, is_kind};
+pub use keys::{KEYS, Key, KeyKind};
 
 use crate::args::Global;
 use oneiro::{Durability, Error, Result, SETTINGS, SpaceName};
@@ -13,7 +13,7 @@ use oneiro_inference::{ChatConfig, EmbeddingConfig, Limits};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use toml_edit::{DocumentMut, Item, Table, TomlError, Value};
+use toml_edit::{DocumentMut, Item, Table, TomlError};
 use values::{milliseconds, names, number, yes_or_no};
 
 /// Where a value comes from.
@@ -127,7 +127,10 @@ impl Config {
         };
         let text = |name: &str| get(name).map(|found| found.value).unwrap_or_default();
         let named = |name: &str| Some(text(name)).filter(|text| text != "none" && !text.is_empty());
-        let whole = |name: &str| number(name, &text(name));
+        let whole = |name: &str| match Key::find(name) {
+            Some(key) => number(key, &text(name)),
+            None => Err(unknown(name)),
+        };
         let space = get("space").filter(|space| space.origin != Origin::Default);
         let store = at_home(&text("store"));
         if global.store.as_deref() == Some("") {
@@ -195,24 +198,7 @@ impl Config {
 
 /// Checks a value before it is set in the file.
 pub fn check(name: &str, value: &str) -> Result<()> {
-    match name {
-        "space" => SpaceName::new(value).map(|_| ()),
-        "durability" => Durability::parse(value).map(|_| ()),
-        "busy_timeout_ms" => milliseconds("busy_timeout_ms", value).map(|_| ()),
-        "statement_timeout_ms" => milliseconds("statement_timeout_ms", value).map(|_| ()),
-        "require_token" => yes_or_no("require_token", value).map(|_| ()),
-        "hook" => HookUse::parse(value).map(|_| ()),
-        name if is_kind(name, KeyKind::Number) => number(name, value).map(|_| ()),
-        "store" if value.trim().is_empty() => {
-            Err(Error::field("store", "is empty")
-                .remedy("`oneiro config unset store` takes it back"))
-        }
-        "listen" => oneiro_server::check_listen_address(value),
-        "log" => tracing_subscriber::EnvFilter::try_new(value).map(|_| ()).map_err(|error| {
-            Error::field("log", error).remedy("give off, error, warn, info, debug or trace")
-        }),
-        _ => Ok(()),
-    }
+    Key::find(name).map_or(Ok(()), |key| key.check(value))
 }
 
 /// A path as a shell would read it: a configuration file has no shell to expand `~`.
@@ -236,18 +222,7 @@ fn sourced(key: &Key, global: &Global, file: &Table) -> Result<Sourced> {
         return Ok(Sourced { value, origin: Origin::Environment });
     }
     let value = match file.get(key.name) {
-        Some(Item::Value(Value::String(text))) => Some(text.value().clone()),
-        Some(Item::Value(Value::Integer(number))) if key.kind == KeyKind::Number => {
-            Some(number.value().to_string())
-        }
-        Some(Item::Value(Value::Boolean(value))) if key.name == "require_token" => {
-            Some(value.value().to_string())
-        }
-        Some(Item::Value(Value::Array(list))) if key.name == "allowed_hosts" => {
-            let names = list.iter().map(|name| name.as_str().ok_or(name.type_name()));
-            let names = names.collect::<std::result::Result<Vec<_>, _>>();
-            Some(names.map_err(|kind| Error::field(key.name, format!("holds a {kind}")))?.join(","))
-        }
+        Some(Item::Value(value)) => Some(key.text_of(value)?),
         Some(other) => {
             return Err(Error::field(key.name, format!("cannot be a TOML {}", other.type_name())));
         }
@@ -282,7 +257,7 @@ fn read_file(path: &Path) -> Result<Table> {
 
 /// Refuses an unknown key, naming the nearest.
 pub fn known(name: &str) -> Result<()> {
-    if KEYS.iter().any(|key| key.name == name) {
+    if Key::find(name).is_some() {
         return Ok(());
     }
     if SETTINGS.iter().any(|setting| setting.name == name) {

@@ -11,6 +11,12 @@ use oneiro::{Embedder, ErrorKind, Llm, Oneiro, Options, Prompts, SpaceUse, Targe
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+/// How long background work after a command may take. Unnoticed by whoever typed the command.
+const SLICE_AFTER_COMMAND: Duration = Duration::from_millis(20);
+
+/// How long a write of that work waits for other writers.
+const WRITE_WAIT_AFTER_COMMAND: Duration = Duration::from_millis(250);
+
 /// What every command gets.
 pub struct Context {
     /// The configuration.
@@ -124,10 +130,11 @@ impl Context {
         }
     }
 
-    /// Does one short slice of background work after a command; what fails is
-    /// tried again later, so it is only logged.
+    /// Does one short slice of background work after a command, without waiting long for writers;
+    /// what fails is tried again later, so it is only logged.
     pub fn after(&self, oneiro: &Oneiro) {
-        if let Err(error) = oneiro.jobs().run_local(Duration::from_millis(20)) {
+        let oneiro = oneiro.with_max_write_wait(WRITE_WAIT_AFTER_COMMAND);
+        if let Err(error) = oneiro.jobs().run_local(SLICE_AFTER_COMMAND) {
             tracing::info!(error = %error, "background work is postponed");
         }
     }

@@ -156,6 +156,14 @@ impl Options {
     }
 }
 
+/// How long a read waits for other writers to store what it computed: several times longer than
+/// another process takes to commit. What is not stored is computed again.
+pub(crate) const CACHE_WRITE_WAIT: Duration = Duration::from_millis(100);
+
+/// How long a read waits for other writers to store what is not computed again by the next read, such
+/// as that something was asked for.
+pub(crate) const RECORD_WRITE_WAIT: Duration = Duration::from_secs(2);
+
 /// An open space. Cheap to clone; threads and processes may share a space.
 #[derive(Clone)]
 pub struct Oneiro {
@@ -255,6 +263,13 @@ impl Oneiro {
     #[must_use]
     pub fn acting_as(&self, actor: Actor) -> Oneiro {
         Oneiro { store: self.store.acting_as(Arc::new(actor)), ..self.clone() }
+    }
+
+    /// A clone of this handle whose writes wait at most this long for other writers: for work beside
+    /// a read, which is done later if somebody else writes.
+    #[must_use]
+    pub fn with_max_write_wait(&self, wait: Duration) -> Oneiro {
+        Oneiro { store: self.store.with_max_write_wait(wait), ..self.clone() }
     }
 
     /// A clone of this handle with another clock and other ids, for what happened at another time.

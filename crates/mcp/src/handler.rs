@@ -336,7 +336,9 @@ fn tool_result(answer: Answer, shows_structured: bool) -> CallToolResult {
 fn tool_error(error: &Error) -> CallToolResult {
     let mut text = format!("{}: {}", error.kind().name(), with_quotes_escaped(error.message()));
     if let Some(remedy) = error.remedy_for(Surface::Tools) {
-        text = format!("{text}\nWhat to do: {}.", with_quotes_escaped(&remedy));
+        // A remedy may be a question, which ends by itself.
+        let end = if remedy.ends_with(['.', '?', '!']) { "" } else { "." };
+        text = format!("{text}\nWhat to do: {}{end}", with_quotes_escaped(&remedy));
     }
     CallToolResult::error(vec![ContentBlock::text(text)])
 }
@@ -348,4 +350,20 @@ fn refusal(error: &Error) -> ErrorData {
     let remedy = error.remedy_for(Surface::Tools).map(|remedy| with_quotes_escaped(&remedy));
     let data = json!({"kind": row.name, "remedy": remedy});
     ErrorData::new(ErrorCode(row.mcp), message, Some(data))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_remedy_ends_as_one_sentence() {
+        let text_of = |remedy: &'static str| {
+            let error = Error::invalid("qury: is not a known field").remedy(remedy);
+            let answer = serde_json::to_value(tool_error(&error)).unwrap();
+            answer["content"][0]["text"].as_str().unwrap().to_owned()
+        };
+        assert!(text_of("did you mean query?").ends_with("\nWhat to do: did you mean query?"));
+        assert!(text_of("give a number").ends_with("\nWhat to do: give a number."));
+    }
 }

@@ -86,6 +86,11 @@ impl NewMessage {
         let role = match body.shift_remove("role") {
             Some(Value::String(role)) => Role::parse(&role)?,
             Some(_) => return Err(Error::field("role", "is not a string")),
+            // What other APIs are sent: a list in an object.
+            None if body.get("messages").is_some_and(Value::is_array) => {
+                return Err(Error::field("messages", "is not a field of a message")
+                    .remedy("send the list itself: [{\"role\":\"user\",\"content\":\"...\"}]"));
+            }
             None => {
                 return Err(Error::field("role", "is missing")
                     .remedy("give user, assistant, system or tool"));
@@ -474,6 +479,7 @@ mod tests {
     fn bad_fields_are_named() {
         for (value, field) in [
             (json!({"content": "x"}), "role"),
+            (json!({"messages": [{"role": "user", "content": "x"}]}), "messages"),
             (json!({"role": 1}), "role"),
             (json!({"role": "user", "at": "yesterday"}), "at"),
             (json!({"role": "user", "at": 5}), "at"),

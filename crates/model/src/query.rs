@@ -153,7 +153,7 @@ mod tests {
         }
     }
 
-    fn shapes(cases: &[(&str, &str)]) {
+    fn assert_shapes(cases: &[(&str, &str)]) {
         for (text, want) in cases {
             let query = parse(text);
             let got = query.expr.as_ref().map(shape).unwrap_or_default();
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn words_side_by_side_are_all_wanted() {
-        shapes(&[
+        assert_shapes(&[
             ("", ""),
             (" \t\n\u{3000}", ""),
             ("foo", "foo"),
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn phrases_in_every_kind_of_quotation_mark() {
-        shapes(&[
+        assert_shapes(&[
             ("\"foo bar\"", "\"foo bar\""),
             ("\" foo   bar \"", "\"foo bar\""),
             ("“foo bar”", "\"foo bar\""),
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn quotation_marks_without_a_partner_count_for_nothing() {
-        shapes(&[
+        assert_shapes(&[
             ("\"foo bar", "(and foo bar)"),
             ("foo\" bar", "(and foo bar)"),
             ("foo bar\"", "(and foo bar)"),
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn operators_and_their_precedence() {
-        shapes(&[
+        assert_shapes(&[
             ("a AND b", "(and a b)"),
             ("a OR b", "(or a b)"),
             ("a | b", "(or a b)"),
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn operators_without_operands_count_for_nothing() {
-        shapes(&[
+        assert_shapes(&[
             ("AND", ""),
             ("OR OR", ""),
             ("NOT", ""),
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn parentheses_without_a_partner_count_for_nothing() {
-        shapes(&[
+        assert_shapes(&[
             ("(", ""),
             ("()", ""),
             (")(", ""),
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn parentheses_of_a_word_stay_with_it() {
-        shapes(&[
+        assert_shapes(&[
             ("main()", "main()"),
             ("-f(x)", "(not f(x))"),
             ("wiki/Foo_(bar)", "wiki/Foo_(bar)"),
@@ -296,7 +296,7 @@ mod tests {
 
     #[test]
     fn a_minus_excludes_only_at_the_start_of_something() {
-        shapes(&[
+        assert_shapes(&[
             ("-foo", "(not foo)"),
             ("a -b -\"c d\"", "(and a (not b) (not \"c d\"))"),
             ("a -“c d”", "(and a (not \"c d\"))"),
@@ -323,7 +323,7 @@ mod tests {
 
     #[test]
     fn a_plus_is_harmless() {
-        shapes(&[
+        assert_shapes(&[
             ("+foo", "foo"),
             ("+\"a b\"", "\"a b\""),
             ("+(a OR b)", "(or a b)"),
@@ -337,7 +337,7 @@ mod tests {
 
     #[test]
     fn stars() {
-        shapes(&[
+        assert_shapes(&[
             ("foo*", "<prefix foo>"),
             ("foo***", "<prefix foo>"),
             ("*foo*", "<infix foo>"),
@@ -357,7 +357,7 @@ mod tests {
 
     #[test]
     fn regular_expressions_and_paths() {
-        shapes(&[
+        assert_shapes(&[
             ("/fo+/", "<regex fo+>"),
             ("/fo+/i", "<regex (?i)fo+>"),
             ("a (/x|y/) b", "(and a <regex x|y> b)"),
@@ -398,7 +398,7 @@ mod tests {
 
     #[test]
     fn what_looks_like_a_field_and_is_none_is_a_word() {
-        shapes(&[
+        assert_shapes(&[
             ("http://example.org/a?b=c&d#e", "http://example.org/a?b=c&d#e"),
             ("12:30", "12:30"),
             (r"C:\x", r"C:\x"),
@@ -421,7 +421,7 @@ mod tests {
     /// What made the sanitiser of the lineage, or the engine behind it, fail or find nothing.
     #[test]
     fn pitfalls_of_the_lineage() {
-        shapes(&[
+        assert_shapes(&[
             ("foo AND", "foo"),
             ("\"foo", "foo"),
             ("chat-send", "chat-send"),

@@ -1,11 +1,10 @@
-//! Windows: the forms in which an assembled prompt is handed out ([`WindowFormat`]). It must not
-//! know how one is assembled.
+//! The formats in which an assembled window is returned ([`WindowFormat`]).
 
 json_name! {
-    /// Whose messages a window is written as.
+    /// The format of a window.
     #[derive(Default)]
     WindowFormat "format" {
-        /// Messages of OpenAI's chat completions, and of everybody who speaks them.
+        /// Messages of OpenAI's chat completions, and compatible APIs.
         #[default]
         Openai "openai",
         /// Messages of Anthropic's API, with the system text apart.
@@ -15,13 +14,20 @@ json_name! {
     }
 }
 
+impl WindowFormat {
+    /// Every format.
+    pub const ALL: [WindowFormat; 3] =
+        [WindowFormat::Openai, WindowFormat::Anthropic, WindowFormat::Text];
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn formats_round_trip() {
-        for format in [WindowFormat::Openai, WindowFormat::Anthropic, WindowFormat::Text] {
+        assert_eq!(WindowFormat::ALL.map(WindowFormat::as_str), WindowFormat::NAMES);
+        for format in WindowFormat::ALL {
             assert_eq!(WindowFormat::parse(format.as_str()).unwrap(), format);
             assert_eq!(serde_json::to_value(format).unwrap(), format.as_str());
         }

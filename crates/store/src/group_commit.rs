@@ -102,9 +102,9 @@ impl GroupCommit {
     pub(crate) fn write<T: Send + 'static>(
         &self,
         backend: &dyn Backend,
+        deadline: Instant,
         work: impl Fn(&Tx<'_>) -> Result<T> + Send + Sync + 'static,
     ) -> Result<T> {
-        let deadline = self.deadline();
         let mut queue = lock(&self.queue);
         queue.pending += 1;
         queue.recent_pending = queue.recent_pending.max(queue.pending);
@@ -113,7 +113,7 @@ impl GroupCommit {
             queue.has_leader = true;
             drop(queue);
             let leader = LeaderGuard { commits: self, own_write: None };
-            let result = self.commit_single(backend, deadline, &work);
+            let result = self.write_unsynced(backend, deadline, &work);
             drop(leader);
             return sync_then_return(backend, result)
                 .inspect(|_| lock(&self.stats).record_commit(1));
@@ -180,7 +180,7 @@ impl GroupCommit {
     }
 
     /// Until when a write that starts now waits for other writers, of this process or another.
-    fn deadline(&self) -> Instant {
+    pub(crate) fn deadline(&self) -> Instant {
         Instant::now() + self.busy_timeout
     }
 
@@ -188,22 +188,15 @@ impl GroupCommit {
     pub(crate) fn write_bulk<T>(
         &self,
         backend: &dyn Backend,
+        deadline: Instant,
         work: impl FnOnce(&Tx<'_>) -> Result<T>,
     ) -> Result<T> {
-        sync_then_return(backend, self.commit_single(backend, self.deadline(), work))
+        sync_then_return(backend, self.write_unsynced(backend, deadline, work))
     }
 
     /// Like [`GroupCommit::write_bulk`], but returns before the commit is durable. The log is in
     /// order, so the next write that is synced makes this one durable too.
     pub(crate) fn write_unsynced<T>(
-        &self,
-        backend: &dyn Backend,
-        work: impl FnOnce(&Tx<'_>) -> Result<T>,
-    ) -> Result<T> {
-        self.commit_single(backend, self.deadline(), work)
-    }
-
-    fn commit_single<T>(
         &self,
         backend: &dyn Backend,
         deadline: Instant,

@@ -15,7 +15,7 @@ use crate::{Target, Tx, copy, schema};
 use oneiro_model::{Actor, Error, ErrorKind, Remedy, Result, Timestamp};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// An open space. Cheap to clone; any number of threads may use it, and any number of processes may
 /// open the same space.
@@ -24,6 +24,8 @@ pub struct Store {
     inner: Arc<Inner>,
     /// Who writes through this clone.
     actor: Arc<Actor>,
+    /// How long its writes wait for other writers, if not for the busy timeout.
+    max_write_wait: Option<Duration>,
 }
 
 struct Inner {
@@ -139,7 +141,7 @@ impl Store {
             is_new: version == 0,
             scrub_lock: Mutex::default(),
         });
-        Ok(Store { inner, actor: Arc::default() })
+        Ok(Store { inner, actor: Arc::default(), max_write_wait: None })
     }
 
     /// Whether this process found no space and created it.
@@ -155,7 +157,20 @@ impl Store {
     /// The same store, whose writes are recorded as those of `actor`.
     #[must_use]
     pub fn acting_as(&self, actor: Arc<Actor>) -> Store {
-        Store { inner: Arc::clone(&self.inner), actor }
+        Store { actor, ..self.clone() }
+    }
+
+    /// The same store, whose writes wait at most this long for other writers, and no longer than the
+    /// busy timeout: for what is written beside a read, which must not wait for writers.
+    #[must_use]
+    pub fn with_max_write_wait(&self, wait: Duration) -> Store {
+        Store { max_write_wait: Some(wait), ..self.clone() }
+    }
+
+    /// Until when a write that starts now waits for other writers.
+    fn write_deadline(&self) -> Instant {
+        let latest = self.inner.commits.deadline();
+        self.max_write_wait.map_or(latest, |wait| latest.min(Instant::now() + wait))
     }
 
     /// Runs `work` on one snapshot.
@@ -170,7 +185,7 @@ impl Store {
         work: impl Fn(&Tx<'_>) -> Result<T> + Send + Sync + 'static,
     ) -> Result<T> {
         let actor = Arc::clone(&self.actor);
-        self.inner.commits.write(self.inner.backend.as_ref(), move |tx| {
+        self.inner.commits.write(self.inner.backend.as_ref(), self.write_deadline(), move |tx| {
             tx.set_actor(&actor);
             work(tx)
         })
@@ -178,7 +193,7 @@ impl Store {
 
     /// Runs a large write in a transaction of its own.
     pub fn write_bulk<T>(&self, work: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {
-        self.inner.commits.write_bulk(self.inner.backend.as_ref(), |tx| {
+        self.inner.commits.write_bulk(self.inner.backend.as_ref(), self.write_deadline(), |tx| {
             tx.set_actor(&self.actor);
             work(tx)
         })
@@ -195,7 +210,7 @@ impl Store {
     /// Runs a write of derived data in a transaction of its own, without waiting for the disk: a power
     /// cut may undo it.
     pub fn write_derived<T>(&self, work: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {
-        self.inner.commits.write_unsynced(self.inner.backend.as_ref(), work)
+        self.inner.commits.write_unsynced(self.inner.backend.as_ref(), self.write_deadline(), work)
     }
 
     /// Writes and commits of this process so far.

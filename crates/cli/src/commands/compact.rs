@@ -5,7 +5,10 @@ use crate::output::{count, table, thousands};
 use crate::request::request;
 use crate::tokens;
 use clap::Args;
-use oneiro::{CompactRequest, Compacted, ContextScope, Oneiro, SessionId, Summary, SummaryId};
+use oneiro::{
+    CompactRequest, Compacted, ContextScope, Oneiro, SessionId, Summary, SummaryId, WindowFormat,
+    WindowRequest,
+};
 
 /// Rows of the table; of more summaries the first are left out.
 const ROWS: usize = 20;
@@ -41,10 +44,11 @@ impl CompactArgs {
         let id = oneiro.sessions().resolve(&self.session)?;
         let request: CompactRequest =
             request(&oneiro, serde_json::json!({"until": self.until, "redo": self.redo}))?;
-        let compacted = oneiro.context().compact(&id, &request)?;
+        let mut compacted = oneiro.context().compact(&id, &request)?;
         let made = if context.output.json {
             Vec::new()
         } else {
+            compacted.tokens_after = tokens_of_text(&oneiro, &id, &compacted, self.until)?;
             newest(&oneiro, &id, &compacted.created)?
         };
         context.output.show(&compacted, |compacted| describe(compacted, &made, self.until))?;
@@ -56,6 +60,20 @@ impl CompactArgs {
         context.after(&oneiro);
         Ok(())
     }
+}
+
+/// Tokens of the window that `oneiro context` prints after a compaction until this budget: as text, a
+/// window has more than as JSON, which the answer tells.
+fn tokens_of_text(
+    oneiro: &Oneiro,
+    session: &SessionId,
+    compacted: &Compacted,
+    until: Option<usize>,
+) -> anyhow::Result<usize> {
+    let Some(budget) = until else { return Ok(compacted.tokens_after) };
+    let format = WindowFormat::Text;
+    let request = WindowRequest { budget, format, peek: true, ..WindowRequest::default() };
+    Ok(oneiro.context().window(session, &request)?.tokens)
 }
 
 /// The newest of what was made, as far as it is still there.

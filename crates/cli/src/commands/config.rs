@@ -1,6 +1,6 @@
 //! `oneiro config`: show and change the configuration and the settings of the space.
 
-use crate::config::{self, KEYS, KeyKind, is_kind};
+use crate::config::{self, KEYS, Key};
 use crate::context::Context;
 use crate::output::{data, table};
 use anyhow::Context as _;
@@ -78,6 +78,10 @@ impl ConfigCommand {
     }
 }
 
+fn is_secret(key: &str) -> bool {
+    Key::find(key).is_some_and(Key::is_secret)
+}
+
 fn all(context: &Context) -> anyhow::Result<Vec<ConfigEntry>> {
     let mut entries: Vec<ConfigEntry> = context
         .config
@@ -86,9 +90,7 @@ fn all(context: &Context) -> anyhow::Result<Vec<ConfigEntry>> {
         .map(|(name, value)| {
             let text = match *name {
                 "store" => without_password(&value.value),
-                name if is_kind(name, KeyKind::Secret) && value.value != "none" => {
-                    HIDDEN.to_owned()
-                }
+                name if is_secret(name) && value.value != "none" => HIDDEN.to_owned(),
                 _ => value.value.clone(),
             };
             ConfigEntry { name, value: Value::String(text), origin: value.origin.as_str() }
@@ -189,7 +191,7 @@ fn set(context: &Context, key: &str, value: Option<&str>) -> anyhow::Result<()> 
     let mut document: toml_edit::DocumentMut =
         before.parse().with_context(|| path.display().to_string())?;
     match (value, value.and_then(|value| value.parse::<i64>().ok())) {
-        (Some(_), Some(number)) if is_kind(key, KeyKind::Number) => {
+        (Some(_), Some(number)) if Key::find(key).is_some_and(Key::is_number) => {
             document.insert(key, toml_edit::value(number));
         }
         (Some(value), _) => {
@@ -200,7 +202,7 @@ fn set(context: &Context, key: &str, value: Option<&str>) -> anyhow::Result<()> 
         }
     }
     write_file(&path, &document.to_string())?;
-    let value = value.map(|value| if is_kind(key, KeyKind::Secret) { HIDDEN } else { value });
+    let value = value.map(|value| if is_secret(key) { HIDDEN } else { value });
     let now = value.unwrap_or("(default)");
     context.output.show(&json!({key: value}), |_| format!("{key} = {now} (in {})", path.display()))
 }

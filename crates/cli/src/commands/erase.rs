@@ -92,12 +92,13 @@ fn describe(erased: &Erased) -> String {
     )];
     lines.push(if proof.searched {
         format!(
-            "Searched {1} for {0} fragments of it: {2} found{3}.",
-            proof.pieces,
+            "Searched {} for {} of it: {} found{}.",
             bytes(proof.bytes as i64),
+            count(proof.pieces, "fragment"),
             proof.found,
             match proof.said_elsewhere {
                 0 => String::new(),
+                1 => " (1 also appears in other sessions)".to_owned(),
                 elsewhere => format!(" ({elsewhere} also appear in other sessions)"),
             }
         )

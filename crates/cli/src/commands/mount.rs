@@ -1,7 +1,7 @@
 //! `oneiro note mount`: folders whose files are kept in sync with the notes.
 
 use crate::context::Context;
-use crate::output::{plain, table};
+use crate::output::{count, plain, table};
 use crate::request::request;
 use anyhow::Context as _;
 use clap::Args;
@@ -39,10 +39,10 @@ impl MountArgs {
         })?;
         context.output.show(&mounted, |mounted| {
             let done = format!(
-                "Mounted {} ({}): {} files taken in, {} written.",
+                "Mounted {} ({}): {} read, {} written.",
                 plain(&mounted.mount.path),
                 mounted.mount.layout.as_str(),
-                mounted.taken.len(),
+                count(mounted.taken.len(), "file"),
                 mounted.written.len()
             );
             [vec![done], details(mounted)].concat().join("\n")

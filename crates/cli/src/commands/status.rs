@@ -30,6 +30,8 @@ struct Status {
     last_active_at: Option<Timestamp>,
     /// Memories by status.
     memories: BTreeMap<&'static str, i64>,
+    /// How many active memories a contradiction suspends.
+    contradicted: i64,
     /// The pause of capture that holds now.
     pause: Option<CapturePause>,
     dreams: DreamStatus,
@@ -71,6 +73,7 @@ impl Status {
             notes: stats.notes,
             last_active_at: stats.last_active_at,
             memories: counts.into_iter().map(|(status, count)| (status.as_str(), count)).collect(),
+            contradicted: oneiro.memories().count_suspended()?,
             pause: oneiro.capture().status()?.pause,
             dreams,
             digest,
@@ -87,6 +90,11 @@ fn describe(status: &Status, now: Timestamp) -> String {
     let number = |value: i64| usize::try_from(value).unwrap_or(0);
     let active = status.last_active_at.map_or("never".to_owned(), |at| ago(at, now));
     let waiting = status.memories(MemoryStatus::Candidate);
+    let suspended = number(status.contradicted);
+    // A contradiction suspends an active memory until it is settled.
+    let believed = status.memories(MemoryStatus::Active).saturating_sub(suspended);
+    let contradicted =
+        if suspended > 0 { format!("contradicted: {suspended}; ") } else { String::new() };
     let review = if waiting > 0 { "; `oneiro review` decides" } else { "" };
     let mut lines = vec![
         format!(
@@ -96,8 +104,8 @@ fn describe(status: &Status, now: Timestamp) -> String {
             count(number(status.messages), "message"),
         ),
         format!(
-            "Believed: {}; waiting for review: {waiting}{review}; notes: {}",
-            count(status.memories(MemoryStatus::Active), "memory"),
+            "Believed: {}; {contradicted}waiting for review: {waiting}{review}; notes: {}",
+            count(believed, "memory"),
             status.notes
         ),
         format!("Dreams: {}", status_text(&status.dreams, now)),

@@ -1,6 +1,7 @@
 //! What the text of a key means: numbers, waits, lists, yes and no. It must not know where the text
 //! comes from.
 
+use super::{Key, KeyKind};
 use oneiro::{Error, Result};
 use std::time::Duration;
 
@@ -32,14 +33,12 @@ pub fn yes_or_no(key: &'static str, value: &str) -> Result<bool> {
 }
 
 /// A whole number, within the bounds of its key.
-pub fn number(key: &str, value: &str) -> Result<u32> {
-    let (least, most) = match key {
-        "max_body_mb" => (1, 1_024),
-        "llm_timeout_s" => (1, 3_600),
-        "llm_tokens_per_hour" => (0, 1_000_000_000),
-        _ => (0, 1_000_000),
+pub fn number(key: &Key, value: &str) -> Result<u32> {
+    let (least, most) = match key.kind {
+        KeyKind::Number(least, most) => (least, most),
+        _ => (0, u32::MAX),
     };
     let number = value.parse().ok().filter(|number| (least..=most).contains(number));
     let wrong = || format!("{value:?} is not a whole number between {least} and {most}");
-    number.ok_or_else(|| Error::field(key.to_owned(), wrong()))
+    number.ok_or_else(|| Error::field(key.name, wrong()))
 }

@@ -15,6 +15,11 @@ on_both_backends! {
         assert_eq!(first["sessions"], first["all_sessions"]);
         let again = json(space, &["demo"]);
         assert_eq!((count(&again, "sessions"), count(&again, "messages")), (0, 0));
+        // A memory that a contradiction suspends is not believed.
+        let status = run(space, &["status"]).out;
+        let active = json(space, &["status"])["memories"]["active"].as_i64().unwrap();
+        let believed = format!("Believed: {} memories; contradicted: 1; ", active - 1);
+        assert!(status.contains(&believed), "{believed}{status}");
         let told = run(space, &["demo"]);
         assert!(told.out.contains("0 new") && told.out.contains("session list"), "{}", told.out);
         // Nothing waits for the index: the first search need not read a month.

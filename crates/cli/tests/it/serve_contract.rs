@@ -43,7 +43,7 @@ impl Contract {
     }
 
     /// Checks an answer of an endpoint: its status is one that is documented, and its body too.
-    fn answer(&mut self, endpoint: &Endpoint, reply: &Reply) {
+    fn assert_documented(&mut self, endpoint: &Endpoint, reply: &Reply) {
         if reply.status >= 400 {
             return self.assert_problem(reply);
         }
@@ -76,7 +76,7 @@ on_both_backends! {
         ]);
         let appended = client
             .call("POST", "/v1/sessions/s/messages?create=true&source=test", Some(&spoken)).unwrap();
-        contract.answer(find(&endpoints, "POST", "/v1/sessions/{id}/messages"), &appended);
+        contract.assert_documented(find(&endpoints, "POST", "/v1/sessions/{id}/messages"), &appended);
         let token = client.call("POST", "/v1/tokens", Some(&json!({"role": "read"}))).unwrap().is(201);
         let person = person_token(space, space.space.as_str(), ::oneiro::TokenRole::Admin);
         let call = |method: &str, path: &str, body: Option<&Value>| {
@@ -138,7 +138,7 @@ on_both_backends! {
             } else {
                 assert!(reply.status < 300, "{} {path}: {} {}", endpoint.method, reply.head, reply.text());
             }
-            contract.answer(endpoint, &reply);
+            contract.assert_documented(endpoint, &reply);
             if endpoint.path == "/v1/erasures" {
                 // Not by the first connection: the server may have closed it for being idle.
                 call("POST", "/v1/sessions/s/messages?create=true", Some(&spoken)).is(200);
@@ -151,7 +151,7 @@ on_both_backends! {
             for (path, body) in [(missing.clone(), endpoint.request("no-such")), (missing, Some(body))] {
                 let reply = server.call(&endpoint.method, &path, body.as_ref());
                 assert!(reply.status < 500, "{} {path}: {}", endpoint.method, reply.text());
-                contract.answer(endpoint, &reply);
+                contract.assert_documented(endpoint, &reply);
             }
             let path = endpoint.named(Names { session: "s", ..Names::NONE });
             let more = if path.contains('?') { '&' } else { '?' };

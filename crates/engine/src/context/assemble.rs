@@ -277,6 +277,9 @@ fn break_reason(
     let is_changed = before.epoch != mark.epoch;
     Some(if before.history != mark.history {
         BreakReason::History
+    } else if before.hash.is_empty() {
+        // A compaction for this budget chose how it begins.
+        BreakReason::Compaction
     } else if !is_kept {
         // What was left out for want of a summary now has one.
         if before.omits && !mark.omits { BreakReason::Compaction } else { BreakReason::Step }

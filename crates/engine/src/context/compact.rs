@@ -17,8 +17,9 @@ use crate::settings::Settings;
 use crate::views::Context;
 use oneiro_model::{
     CompactRequest, Compacted, Error, ErrorKind, Result, SessionId, SummaryId, SummaryKind,
-    WindowRequest,
+    WindowFormat, WindowRequest,
 };
+use oneiro_store::contexts::{self, WindowMark};
 use oneiro_store::costs::Cost;
 use oneiro_store::summaries::Node;
 use oneiro_store::{SessionRef, messages, summaries};
@@ -190,39 +191,78 @@ impl<'a> Compaction<'a> {
         Ok(Compacted { created: self.created, redone, tokens_before, tokens_after, stopped })
     }
 
-    /// Prepares summaries until a window of `until` tokens leaves nothing uncovered; returns why it
-    /// stopped, and the tokens of that window.
+    /// Prepares summaries until a window of `until` tokens leaves nothing uncovered, in every format;
+    /// returns why it stopped, and the tokens of that window.
     fn run_until(&mut self, until: usize) -> Result<(&'static str, usize)> {
-        let whole = self.unmarked_window(until)?;
-        if whole.is_complete {
-            let tokens = whole.window.tokens;
-            return Ok((if tokens <= until { "under" } else { "newest_turn" }, tokens));
+        let mut stopped = "nothing_left";
+        for format in WindowFormat::ALL {
+            stopped = self.prepare_window((until, format))?;
+            if stopped != "nothing_left" {
+                break;
+            }
         }
-        let mut stopped = self.run()?;
-        let mut assembled = self.unmarked_window(until)?;
-        if assembled.window.omitted.messages > 0 {
-            self.goal.reach = Reach::Everything;
-            stopped = self.run()?;
-            assembled = self.unmarked_window(until)?;
-        }
-        if let Some(wanted) = &assembled.wants_overview
-            && self.oneiro.add_overview((self.key, self.id), wanted)
-        {
-            assembled = self.unmarked_window(until)?;
-        }
-        let tokens = assembled.window.tokens;
+        let window = self.assembled((until, WindowFormat::Openai), Marks::Kept)?.window;
         if stopped == "nothing_left" {
-            stopped = if tokens <= until { "under" } else { "newest_turn" };
+            if window.tokens > until {
+                stopped = "newest_turn";
+            } else if window.omitted.messages == 0 {
+                stopped = "under";
+            }
         }
-        Ok((stopped, tokens))
+        Ok((stopped, window.tokens))
     }
 
-    /// The window of a budget as history alone makes it.
-    fn unmarked_window(&self, budget: usize) -> Result<Assembled> {
-        let request = WindowRequest { budget, ..WindowRequest::default() };
-        self.oneiro
-            .store
-            .read(|tx| self.oneiro.assemble(tx, (self.key, self.id), (&request, Marks::Ignored)))
+    /// Prepares what a window of this budget and format needs.
+    fn prepare_window(&mut self, of: (usize, WindowFormat)) -> Result<&'static str> {
+        let mut fresh = self.assembled(of, Marks::Ignored)?;
+        let mut stopped = "nothing_left";
+        if !fresh.is_complete {
+            stopped = self.run()?;
+            fresh = self.assembled(of, Marks::Ignored)?;
+            if fresh.window.omitted.messages > 0 {
+                self.goal.reach = Reach::Everything;
+                stopped = self.run()?;
+                fresh = self.assembled(of, Marks::Ignored)?;
+            }
+            if let Some(wanted) = &fresh.wants_overview
+                && self.oneiro.add_overview((self.key, self.id), wanted)
+            {
+                fresh = self.assembled(of, Marks::Ignored)?;
+            }
+        }
+        self.renew_mark(of, fresh)?;
+        Ok(stopped)
+    }
+
+    /// Lets the next window of this budget and format begin as `fresh`, if it would otherwise leave
+    /// something out: what was prepared for it must not wait until it is full. Its mark has no hash,
+    /// so the next window says that it begins differently.
+    fn renew_mark(&self, of: (usize, WindowFormat), fresh: Assembled) -> Result<()> {
+        let next = self.assembled(of, Marks::Kept)?;
+        let is_same_history =
+            next.before.as_ref().is_some_and(|before| before.history == fresh.mark.history);
+        let is_better = fresh.window.omitted.messages == 0
+            && (!next.is_kept || next.window.omitted.messages > 0);
+        if !is_same_history || !is_better {
+            return Ok(());
+        }
+        let mark = WindowMark { hash: String::new(), ..fresh.mark };
+        let (key, now) = (self.key, self.oneiro.now());
+        let (budget, format) = of;
+        self.oneiro.store.write_derived(|tx| {
+            contexts::set_window(tx, key, ((budget as i64, format.as_str()), &mark), now)
+        })
+    }
+
+    /// A window of this budget and format.
+    fn assembled(
+        &self,
+        (budget, format): (usize, WindowFormat),
+        marks: Marks,
+    ) -> Result<Assembled> {
+        let request = WindowRequest { budget, format, ..WindowRequest::default() };
+        let session = (self.key, self.id);
+        self.oneiro.store.read(|tx| self.oneiro.assemble(tx, session, (&request, marks)))
     }
 
     /// Runs long work while another thread renews the lease.

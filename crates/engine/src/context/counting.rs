@@ -4,7 +4,7 @@
 use super::form::costs as costs_of;
 use super::pairs::{Steps, Ties};
 use crate::Oneiro;
-use oneiro_model::{Message, Result, SessionId, Visibility};
+use oneiro_model::{Error, ErrorKind, Message, Result, SessionId, Visibility};
 use oneiro_store::costs::{self, Begins, Cost};
 use oneiro_store::message_rows::{self, Include, Position};
 use oneiro_store::messages::{self, PageRequest};
@@ -88,8 +88,14 @@ fn text_bytes(value: &Value) -> usize {
     }
 }
 
+/// Whether a write was refused for a reason that leaves the store readable.
+fn is_refused_write(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Busy | ErrorKind::Unavailable | ErrorKind::Forbidden)
+}
+
 impl Oneiro {
-    /// Stores the token counts of a session's messages, except for a short tail.
+    /// Stores the token counts of a session's messages, except for a short tail. What cannot be
+    /// stored, in a store that is busy, full or read-only, is counted by whoever needs it.
     pub(super) fn count_session(&self, session: (i64, &SessionId)) -> Result<()> {
         let mut changed = 0;
         while changed < RETRIES_MAX {
@@ -104,16 +110,22 @@ impl Oneiro {
             }
             let costs: Vec<Cost> = batch.iter().map(|one| one.cost).collect();
             // Where steps begin depends on which messages are live.
-            let is_kept = self.store.write_derived(|tx| {
+            let kept = self.store.write_derived(|tx| {
                 let is_same = contexts::epoch(tx, session.0)?.history == history;
                 if is_same {
                     costs::insert(tx, session.0, &costs)?;
                 }
                 Ok(is_same)
-            })?;
-            changed += usize::from(!is_kept);
+            });
+            match kept {
+                Ok(is_kept) => changed += usize::from(!is_kept),
+                Err(error) if is_refused_write(&error) => {
+                    tracing::info!(%error, "token counts were not stored");
+                    break;
+                }
+                Err(error) => return Err(error),
+            }
         }
-        // Missing counts are computed by the first who needs them.
         Ok(())
     }
 }

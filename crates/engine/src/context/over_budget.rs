@@ -101,7 +101,13 @@ impl Oneiro {
             queued.insert(key, last);
         }
         let (job, now) = (self.compact_job(id, Some(budget), self.now()), self.now());
-        self.store.write(move |tx| oneiro_store::jobs::add(tx, &job, now).map(|_| ()))
+        let added = self.store.write(move |tx| oneiro_store::jobs::add(tx, &job, now).map(|_| ()));
+        if added.is_err()
+            && let Ok(mut queued) = self.compacted_at.lock()
+        {
+            queued.remove(&key);
+        }
+        added
     }
 
     fn compact_job(&self, id: &SessionId, until: Option<usize>, at: Timestamp) -> NewJob {

@@ -4,6 +4,7 @@
 use super::assemble::{Assembled, Marks, window_budget};
 use crate::sessions::key_of;
 use crate::views::Context;
+use crate::{CACHE_WRITE_WAIT, RECORD_WRITE_WAIT};
 use oneiro_model::{Result, SessionId, Window, WindowRequest};
 use oneiro_store::contexts;
 
@@ -13,31 +14,33 @@ impl Context<'_> {
     /// window are caches: no other window depends on them.
     pub fn window(&self, id: &SessionId, request: &WindowRequest) -> Result<Window> {
         request.check()?;
-        let key = self.oneiro.store.read(|tx| key_of(tx, id))?;
-        self.oneiro.count_session((key, id))?;
+        let oneiro = &self.oneiro.with_max_write_wait(CACHE_WRITE_WAIT);
+        let key = oneiro.store.read(|tx| key_of(tx, id))?;
+        oneiro.count_session((key, id))?;
         let assemble = || -> Result<Assembled> {
-            self.oneiro.store.read(|tx| self.oneiro.assemble(tx, (key, id), (request, Marks::Kept)))
+            oneiro.store.read(|tx| oneiro.assemble(tx, (key, id), (request, Marks::Kept)))
         };
         let mut assembled = assemble()?;
         if request.peek {
             return Ok(assembled.window);
         }
         let omits = assembled.window.omitted.messages > 0;
-        let is_due = !assembled.is_kept || (omits && !self.oneiro.is_prepared(key));
+        let is_due = !assembled.is_kept || (omits && !oneiro.is_prepared(key));
         if is_due && !assembled.is_complete {
-            if self.oneiro.prepare_at_once((key, id)) {
+            if oneiro.prepare_at_once((key, id)) {
                 assembled = assemble()?;
             }
             if let Some(wanted) = &assembled.wants_overview
-                && self.oneiro.add_overview((key, id), wanted)
+                && oneiro.add_overview((key, id), wanted)
             {
                 assembled = assemble()?;
             }
         }
-        self.oneiro.prepare_later((key, id), (request, assembled.window.tokens));
+        let recorder = self.oneiro.with_max_write_wait(RECORD_WRITE_WAIT);
+        recorder.prepare_later((key, id), (request, assembled.window.tokens));
         if assembled.before.as_ref() != Some(&assembled.mark) {
-            let (mark, now) = (assembled.mark, self.oneiro.now());
-            let kept = self.oneiro.store.write_derived(|tx| {
+            let (mark, now) = (assembled.mark, oneiro.now());
+            let kept = oneiro.store.write_derived(|tx| {
                 let of = (window_budget(request), request.format.as_str());
                 contexts::set_window(tx, key, (of, &mark), now)
             });

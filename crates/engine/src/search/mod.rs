@@ -36,7 +36,7 @@ mod with_summaries;
 use crate::index::{Segments, texts};
 use crate::jobs::REBUILD_INDEX;
 use crate::views::Search;
-use crate::{EmbedderChoice, Oneiro};
+use crate::{CACHE_WRITE_WAIT, EmbedderChoice, Oneiro, RECORD_WRITE_WAIT};
 pub(crate) use known_text::KnownTexts;
 use oneiro_index::{Reader, Snapshot, Source as _, View};
 use oneiro_model::contract::Request as _;
@@ -68,14 +68,14 @@ impl Search<'_> {
         }
         request.check()?;
         if request.wants_notes() {
-            self.oneiro.index_earlier_notes();
+            self.oneiro.with_max_write_wait(CACHE_WRITE_WAIT).index_earlier_notes();
         }
         let found = if request.wants_summaries() {
             self.oneiro.search_with_summaries(request)?
         } else {
             self.oneiro.search_as_typed(request)?
         };
-        self.oneiro.record_recall(request, &found);
+        self.oneiro.with_max_write_wait(RECORD_WRITE_WAIT).record_recall(request, &found);
         Ok(found)
     }
 

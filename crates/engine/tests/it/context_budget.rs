@@ -137,7 +137,7 @@ fn mix() -> impl Strategy<Value = Mix> {
         })
 }
 
-fn holds(oneiro: &Fixed, number: usize, mix: &Mix) {
+fn assert_mix_fits(oneiro: &Fixed, number: usize, mix: &Mix) {
     let id = sid(&format!("mix-{number}"));
     let tool = |at: usize| json!({"type": "function", "function": {"name": format!("tool_{at}"), "description": prose(at as u64, 30)}});
     let tools: Vec<Value> = (0..mix.tools).map(tool).collect();
@@ -175,7 +175,7 @@ fn holds(oneiro: &Fixed, number: usize, mix: &Mix) {
     assert_within_budget(oneiro, &id, &request);
 }
 
-fn assert_any_mix_holds(backend: Backend, cases: u32) {
+fn assert_every_mix_fits(backend: Backend, cases: u32) {
     let space = TestSpace::new(backend);
     let oneiro = open(&space);
     let number = std::cell::Cell::new(0);
@@ -184,19 +184,19 @@ fn assert_any_mix_holds(backend: Backend, cases: u32) {
     config.max_shrink_iters = 60;
     proptest!(config, |(mix in mix())| {
         number.set(number.get() + 1);
-        holds(&oneiro, number.get(), &mix);
+        assert_mix_fits(&oneiro, number.get(), &mix);
     });
     assert!(oneiro.check().unwrap().ok);
 }
 
 #[test]
 fn any_mix_is_within_its_budget_and_in_reach_on_sqlite() {
-    assert_any_mix_holds(Backend::Sqlite, 64);
+    assert_every_mix_fits(Backend::Sqlite, 64);
 }
 
 #[test]
 fn any_mix_is_within_its_budget_and_in_reach_on_postgres() {
-    assert_any_mix_holds(Backend::Postgres, 24);
+    assert_every_mix_fits(Backend::Postgres, 24);
 }
 
 on_both_backends! {

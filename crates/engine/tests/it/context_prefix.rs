@@ -139,7 +139,7 @@ fn assert_prefix_rules(
     }
 }
 
-fn any_sequence_obeys(backend: Backend, cases: u32) {
+fn assert_every_sequence_keeps_its_prefix(backend: Backend, cases: u32) {
     let space = TestSpace::new(backend);
     let oneiro = open(&space);
     let number = std::cell::Cell::new(0);
@@ -160,12 +160,12 @@ fn any_sequence_obeys(backend: Backend, cases: u32) {
 
 #[test]
 fn a_beginning_stays_or_its_break_is_told_on_sqlite() {
-    any_sequence_obeys(Backend::Sqlite, 48);
+    assert_every_sequence_keeps_its_prefix(Backend::Sqlite, 48);
 }
 
 #[test]
 fn a_beginning_stays_or_its_break_is_told_on_postgres() {
-    any_sequence_obeys(Backend::Postgres, 12);
+    assert_every_sequence_keeps_its_prefix(Backend::Postgres, 12);
 }
 
 on_both_backends! {

@@ -3,8 +3,8 @@
 use crate::context_support::{begin, by_hand, peek, shown_in, user};
 use crate::support::{NOW, id as sid, open as fixed};
 use oneiro::{
-    CompactRequest, ContextScope, EXPAND_TOKENS, ExpandRequest, ExpandWhat, NewMessage, Oneiro,
-    Role, SessionId, Span, Window, WindowFormat, WindowRequest,
+    BreakReason, CompactRequest, ContextScope, EXPAND_TOKENS, ExpandRequest, ExpandWhat,
+    NewMessage, Oneiro, Role, SessionId, Span, Window, WindowFormat, WindowRequest,
 };
 use oneiro_testkit::on_both_backends;
 use std::collections::BTreeSet;
@@ -81,7 +81,65 @@ pub fn reachable(oneiro: &Oneiro, id: &SessionId, window: &Window) -> BTreeSet<i
     found
 }
 
+/// What `compact --until` promises: the next window of that budget leaves nothing out, in every
+/// format, and has as many tokens as it said.
+fn assert_compaction_is_shown(oneiro: &Oneiro, id: &SessionId, budget: usize) {
+    let until = CompactRequest { until: Some(budget), redo: false };
+    let compacted = oneiro.context().compact(id, &until).unwrap();
+    assert_eq!(compacted.stopped, "under", "{budget}");
+    for format in WindowFormat::ALL {
+        let request = WindowRequest { budget, format, ..WindowRequest::default() };
+        let window = oneiro.context().window(id, &request).unwrap();
+        assert_eq!(window.omitted.messages, 0, "{format:?} at {budget}");
+        assert!(window.tokens <= budget, "{format:?} at {budget}");
+        if format == WindowFormat::Openai {
+            assert_eq!(window.tokens, compacted.tokens_after, "at {budget}");
+        }
+    }
+}
+
+/// The window of a budget as a prompt would get it.
+fn look(oneiro: &Oneiro, id: &SessionId, (budget, format): (usize, WindowFormat)) -> Window {
+    let request = WindowRequest { budget, format, ..WindowRequest::default() };
+    oneiro.context().window(id, &request).unwrap()
+}
+
 on_both_backends! {
+    fn a_compaction_is_shown_by_the_next_window_whatever_was_looked_at_before(space) {
+        for (number, turns) in [12, 40, 90].into_iter().enumerate() {
+            for (looked, budget) in [(false, 700), (true, 700), (true, 1_000), (true, 2_000), (false, 3_000)] {
+                let oneiro = fixed(space);
+                let id = sid(&format!("s{number}-{looked}-{budget}"));
+                talk(&oneiro, &id, turns);
+                for format in WindowFormat::ALL.into_iter().filter(|_| looked) {
+                    look(&oneiro, &id, (budget, format));
+                }
+                assert_compaction_is_shown(&oneiro, &id, budget);
+                // The next messages are added to that window, as to any other.
+                say(&oneiro, &id, (turns, turns + 1));
+                assert!(look(&oneiro, &id, (budget, WindowFormat::Openai)).tokens <= budget);
+            }
+        }
+    }
+
+    fn a_window_that_a_compaction_completes_says_that_it_begins_differently(space) {
+        let oneiro = fixed(space);
+        talk(&oneiro, &sid("s"), 40);
+        let of = (700, WindowFormat::Openai);
+        let before = look(&oneiro, &sid("s"), of);
+        assert!(before.omitted.messages > 0, "the window must leave something out");
+        assert_compaction_is_shown(&oneiro, &sid("s"), 700);
+        let mark = "SELECT COUNT(*) FROM windows WHERE hash = ''";
+        assert_eq!(by_hand(&oneiro, mark), [0], "the looks of the check replaced the mark");
+        talk(&oneiro, &sid("again"), 40);
+        look(&oneiro, &sid("again"), of);
+        let until = CompactRequest { until: Some(700), redo: false };
+        oneiro.context().compact(&sid("again"), &until).unwrap();
+        let broke = look(&oneiro, &sid("again"), of).broke.unwrap();
+        assert_eq!(broke.reason, BreakReason::Compaction);
+        assert_eq!(look(&oneiro, &sid("again"), of).broke, None, "told once");
+    }
+
     fn a_short_session_is_shown_whole(space) {
         let oneiro = fixed(space);
         let id = sid("short");

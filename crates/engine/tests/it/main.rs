@@ -35,6 +35,7 @@ mod context_split;
 mod context_store;
 mod context_storm;
 mod context_support;
+mod context_unwritable;
 mod context_windows;
 mod counters;
 mod differential;

@@ -30,12 +30,24 @@ pub struct Fault {
     calls: Arc<AtomicU64>,
     has_crashed: Arc<AtomicBool>,
     hit_sync: Arc<AtomicBool>,
+    refuses_writes: Arc<AtomicBool>,
 }
 
 impl Fault {
     /// A fault by `plan`.
     pub fn new(plan: FaultPlan) -> Fault {
-        Fault { plan, calls: Arc::default(), has_crashed: Arc::default(), hit_sync: Arc::default() }
+        Fault {
+            plan,
+            calls: Arc::default(),
+            has_crashed: Arc::default(),
+            hit_sync: Arc::default(),
+            refuses_writes: Arc::default(),
+        }
+    }
+
+    /// From now on no write can begin, as when the disk is full.
+    pub fn refuse_writes(&self) {
+        self.refuses_writes.store(true, Ordering::SeqCst);
     }
 
     /// How many calls were made.
@@ -151,7 +163,12 @@ struct FaultConnection {
 
 impl Connection for FaultConnection {
     fn begin(&mut self, access: Access) -> Result<()> {
-        self.fault.run(|| self.inner.begin(access))
+        self.fault.run(|| match access {
+            Access::Write { .. } if self.fault.refuses_writes.load(Ordering::SeqCst) => {
+                Err(Error::new(ErrorKind::Unavailable, "planned fault: the disk is full"))
+            }
+            _ => self.inner.begin(access),
+        })
     }
 
     fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64> {

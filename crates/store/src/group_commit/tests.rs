@@ -145,7 +145,10 @@ fn write_group_with_panic(
     std::thread::scope(|scope| {
         let mut writers = Vec::new();
         for (index, row) in rows.iter().copied().enumerate() {
-            let write = move || commits.write(backend, move |tx| tx.execute(row, &[]).map(|_| ()));
+            let write = move || {
+                commits
+                    .write(backend, commits.deadline(), move |tx| tx.execute(row, &[]).map(|_| ()))
+            };
             writers.push(scope.spawn(move || {
                 catch_unwind(AssertUnwindSafe(write)).is_ok_and(|result| result.is_ok())
             }));
@@ -168,7 +171,7 @@ fn a_panic_at_any_step_of_a_group_completes_every_write_and_leaves_the_store_wri
         let rows = ["a", "b", "c"];
         let acknowledged = write_group_with_panic(&commits, &backend, &rows, step);
         assert_eq!(*lock(&backend.panic_at), None, "{step:?} was never reached");
-        commits.write(&backend, |tx| tx.execute("later", &[])).unwrap();
+        commits.write(&backend, commits.deadline(), |tx| tx.execute("later", &[])).unwrap();
         let committed = lock(&backend.committed).clone();
         assert!(committed.contains(&"later".to_owned()), "{step:?}: {committed:?}");
         for (row, is_acknowledged) in rows.iter().zip(acknowledged) {

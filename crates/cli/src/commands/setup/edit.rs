@@ -118,7 +118,9 @@ impl Original {
         let diff = similar::TextDiff::from_lines(old.as_ref(), new.unwrap_or_default());
         let before = if self.exists() { name.as_str() } else { "/dev/null" };
         let after = if new.is_some() { name.as_str() } else { "/dev/null" };
-        diff.unified_diff().context_radius(3).header(before, after).to_string()
+        let shown = diff.unified_diff().context_radius(3).header(before, after).to_string();
+        // A terminal shows the line ends of other systems as an unknown character.
+        shown.replace("\r\n", "\n")
     }
 
     /// Puts `new` in the place of the file, or removes it; refused when it changed since it was

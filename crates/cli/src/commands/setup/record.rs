@@ -56,13 +56,20 @@ impl Record {
     /// Writes the record, or removes it when nothing is left.
     pub fn write(&self) -> anyhow::Result<()> {
         let Some(path) = &self.path else { return Ok(()) };
-        if self.done.is_empty() {
-            return match std::fs::remove_file(path) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
-                _ => Ok(()),
-            };
-        }
         let folder = path.parent().unwrap_or(Path::new("."));
+        if self.done.is_empty() {
+            match std::fs::remove_file(path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(error.into());
+                }
+                _ => {}
+            }
+            // The folder was made for the record, unless it holds a configuration.
+            if folder.file_name().is_some_and(|name| name == "oneiro") {
+                drop(std::fs::remove_dir(folder));
+            }
+            return Ok(());
+        }
         std::fs::create_dir_all(folder)?;
         let mut part = tempfile::NamedTempFile::new_in(folder)?;
         part.write_all(serde_json::to_string_pretty(self)?.as_bytes())?;

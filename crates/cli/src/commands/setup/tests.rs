@@ -3,6 +3,7 @@
 
 use super::edit::{Change, Original};
 use super::prompt::Terminal;
+use super::record::{AppliedChange, Record};
 use super::{json_text, toml_text, yaml_text};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -358,5 +359,34 @@ proptest! {
         ].into_iter().flatten().flatten() {
             prop_assert_eq!(change.revert(&change.apply(&text).unwrap()), Some(text.clone()));
         }
+    }
+}
+
+#[test]
+fn an_empty_record_leaves_no_file_and_no_folder_of_ours() {
+    let home = tempfile::tempdir().unwrap();
+    for (folder, config, is_removed) in
+        [("oneiro", None, true), ("oneiro", Some("log = \"info\""), false), ("other", None, false)]
+    {
+        let folder = home.path().join(config.map_or("plain", |_| "kept")).join(folder);
+        let file = folder.join("config.toml");
+        let mut record = Record::read(Some(&file)).unwrap();
+        record.done.push(AppliedChange {
+            agent: "cursor".to_owned(),
+            what: "mcp".to_owned(),
+            path: "mcp.json".into(),
+            created: false,
+            changes: Vec::new(),
+            value: Value::Null,
+        });
+        record.write().unwrap();
+        assert!(folder.join("setup.json").exists());
+        if let Some(config) = config {
+            std::fs::write(&file, config).unwrap();
+        }
+        record.done.clear();
+        record.write().unwrap();
+        assert_eq!(folder.exists(), !is_removed);
+        assert!(!folder.join("setup.json").exists());
     }
 }

@@ -8,7 +8,7 @@ fn is_word(text: &str, most: usize) -> bool {
     !text.is_empty() && text.len() <= most && text.bytes().all(plain)
 }
 
-fn fields(value: &Value, allowed: &[&str]) {
+fn assert_only_fields(value: &Value, allowed: &[&str]) {
     for name in value.as_object().unwrap_or_else(|| panic!("no object: {value}")).keys() {
         assert!(allowed.contains(&name.as_str()), "{name} is no field of {value}");
     }
@@ -30,21 +30,21 @@ pub(super) fn assert_openai_valid(messages: &[Value]) {
         }
         match message["role"].as_str().unwrap() {
             "system" => {
-                fields(message, &["role", "name", "content"]);
+                assert_only_fields(message, &["role", "name", "content"]);
                 filled(message, "content");
             }
             "user" => {
-                fields(message, &["role", "name", "content"]);
+                assert_only_fields(message, &["role", "name", "content"]);
                 match &message["content"] {
                     Value::Array(parts) => {
                         assert!(!parts.is_empty());
-                        parts.iter().for_each(openai_part);
+                        parts.iter().for_each(assert_openai_part);
                     }
                     _ => drop(filled(message, "content")),
                 }
             }
             "assistant" => {
-                fields(message, &["role", "name", "content", "tool_calls"]);
+                assert_only_fields(message, &["role", "name", "content", "tool_calls"]);
                 let Some(calls) = message.get("tool_calls") else {
                     filled(message, "content");
                     continue;
@@ -59,7 +59,7 @@ pub(super) fn assert_openai_valid(messages: &[Value]) {
                 let mut answered = BTreeSet::new();
                 while let Some(result) = messages.get(at).filter(|next| next["role"] == "tool") {
                     at += 1;
-                    fields(result, &["role", "tool_call_id", "content"]);
+                    assert_only_fields(result, &["role", "tool_call_id", "content"]);
                     filled(result, "content");
                     assert!(answered.insert(filled(result, "tool_call_id")), "answered twice");
                 }
@@ -72,22 +72,22 @@ pub(super) fn assert_openai_valid(messages: &[Value]) {
 }
 
 fn openai_call(call: &Value) -> &str {
-    fields(call, &["id", "type", "function"]);
-    fields(&call["function"], &["name", "arguments"]);
+    assert_only_fields(call, &["id", "type", "function"]);
+    assert_only_fields(&call["function"], &["name", "arguments"]);
     assert_eq!(call["type"], "function");
     assert!(is_word(call["function"]["name"].as_str().unwrap(), 64), "{call}");
     filled(&call["function"], "arguments");
     filled(call, "id")
 }
 
-fn openai_part(part: &Value) {
+fn assert_openai_part(part: &Value) {
     match part["type"].as_str().unwrap() {
         "text" => {
-            fields(part, &["type", "text"]);
+            assert_only_fields(part, &["type", "text"]);
             filled(part, "text");
         }
         "image_url" => {
-            fields(part, &["type", "image_url"]);
+            assert_only_fields(part, &["type", "image_url"]);
             let url = filled(&part["image_url"], "url");
             let is_data = url.starts_with("data:image/") && url.contains(";base64,");
             assert!(is_data || url.starts_with("http://") || url.starts_with("https://"), "{url}");
@@ -112,7 +112,7 @@ pub(super) fn assert_anthropic_valid(messages: &[Value]) {
     let mut used = HashSet::new();
     let mut waiting: BTreeSet<&str> = BTreeSet::new();
     for (at, message) in messages.iter().enumerate() {
-        fields(message, &["role", "content"]);
+        assert_only_fields(message, &["role", "content"]);
         let role = message["role"].as_str().unwrap();
         assert_eq!(role, ["user", "assistant"][at % 2], "they do not take turns");
         let blocks = message["content"].as_array().unwrap();
@@ -122,16 +122,16 @@ pub(super) fn assert_anthropic_valid(messages: &[Value]) {
             let kind = block["type"].as_str().unwrap();
             match (role, kind) {
                 ("user", "tool_result") => {
-                    fields(block, &["type", "tool_use_id", "content", "is_error"]);
+                    assert_only_fields(block, &["type", "tool_use_id", "content", "is_error"]);
                     assert!(!results_over, "a result after other blocks");
                     assert!(waiting.remove(filled(block, "tool_use_id")), "nobody asked: {block}");
                     let content = block["content"].as_array().unwrap();
                     assert!(!content.is_empty());
-                    content.iter().for_each(anthropic_shown);
+                    content.iter().for_each(assert_anthropic_content);
                     continue;
                 }
                 ("assistant", "tool_use") => {
-                    fields(block, &["type", "id", "name", "input"]);
+                    assert_only_fields(block, &["type", "id", "name", "input"]);
                     assert!(block["input"].is_object(), "{block}");
                     assert!(is_word(block["name"].as_str().unwrap(), 128));
                     let id = block["id"].as_str().unwrap();
@@ -140,16 +140,16 @@ pub(super) fn assert_anthropic_valid(messages: &[Value]) {
                     waiting.insert(id);
                 }
                 ("assistant", "thinking") => {
-                    fields(block, &["type", "thinking", "signature"]);
+                    assert_only_fields(block, &["type", "thinking", "signature"]);
                     assert!(block["thinking"].is_string());
                     filled(block, "signature");
                 }
                 ("assistant", "redacted_thinking") => {
-                    fields(block, &["type", "data"]);
+                    assert_only_fields(block, &["type", "data"]);
                     filled(block, "data");
                 }
                 ("assistant", "text") => drop(filled(block, "text")),
-                ("user", _) => anthropic_shown(block),
+                ("user", _) => assert_anthropic_content(block),
                 _ => panic!("{kind} is no block of {role}"),
             }
             if role == "user" && !results_over {
@@ -166,14 +166,14 @@ pub(super) fn assert_anthropic_valid(messages: &[Value]) {
     assert!(waiting.is_empty(), "no results for {waiting:?}");
 }
 
-fn anthropic_shown(block: &Value) {
+fn assert_anthropic_content(block: &Value) {
     match block["type"].as_str().unwrap() {
         "text" => {
-            fields(block, &["type", "text"]);
+            assert_only_fields(block, &["type", "text"]);
             filled(block, "text");
         }
         kind @ ("image" | "document") => {
-            fields(block, &["type", "source"]);
+            assert_only_fields(block, &["type", "source"]);
             let source = &block["source"];
             match source["type"].as_str().unwrap() {
                 "base64" => {
