@@ -33,7 +33,7 @@ const SUBJECT_WORDS: usize = 3;
 
 /// The clauses of a sentence, in order.
 pub(crate) fn clauses(sentence: &Sentence, book: &RuleBook) -> Vec<Clause> {
-    let count = sentence.tokens.len();
+    let count = without_closing(sentence, book);
     let mut all = vec![Clause { from: 0, to: count, join: Join::Free }];
     let kind = |at: usize| sentence.tokens.get(at).map(|token| token.kind);
     let mut at = 1;
@@ -41,6 +41,8 @@ pub(crate) fn clauses(sentence: &Sentence, book: &RuleBook) -> Vec<Clause> {
         let start = all.last().map_or(0, |clause| clause.from);
         let after = match kind(at) {
             Some(TokenKind::Break) => Some((at + 1, Join::Free)),
+            // "From now on, please sign my mails": when it holds belongs to it.
+            Some(TokenKind::Comma) if is_time(sentence, book, (start, at)) => None,
             Some(TokenKind::Comma) => after_comma(sentence, book, at + 1),
             // Fewer words before a colon may be the name of somebody else.
             Some(TokenKind::Colon) if at - start >= COLON_AFTER => {
@@ -63,6 +65,22 @@ pub(crate) fn clauses(sentence: &Sentence, book: &RuleBook) -> Vec<Clause> {
     }
     all.retain(|clause| clause.from < clause.to);
     all
+}
+
+/// Whether words only say when.
+fn is_time(sentence: &Sentence, book: &RuleBook, (from, to): (usize, usize)) -> bool {
+    let words = sentence.fold_of((from, to));
+    book.time_leads.end(words) == Some(words.len())
+}
+
+/// How many tokens a sentence has without the words that close it: ", in case you wonder".
+fn without_closing(sentence: &Sentence, book: &RuleBook) -> usize {
+    let count = sentence.tokens.len();
+    let is_comma =
+        |at: &usize| sentence.tokens.get(*at).is_some_and(|token| token.kind == TokenKind::Comma);
+    let Some(comma) = (1..count).rev().find(is_comma) else { return count };
+    let last = sentence.fold_of((comma + 1, count));
+    if book.closing.end(last) == Some(last.len()) { comma } else { count }
 }
 
 fn rest_of(sentence: &Sentence, at: usize) -> &str {

@@ -132,6 +132,8 @@ pub(crate) struct RuleBook {
     pub correcting_leads: Phrases,
     /// Leads that say when, and stay.
     pub time_leads: Phrases,
+    /// What may close a sentence and says nothing of its statement: "in case you wonder".
+    pub closing: Phrases,
     /// Words at the end that say nothing.
     pub trailing: Phrases,
     pub joins: Phrases,
@@ -217,6 +219,7 @@ impl RuleBook {
             leads: at_start("leads"),
             correcting_leads: at_start("correcting leads"),
             time_leads: at_start("time leads"),
+            closing: at_start("closing"),
             trailing: Phrases(regex(&trailing_pattern(language))),
             joins: at_start("joins"),
             subordinators: at_start("subordinators"),
@@ -354,6 +357,7 @@ mod tests {
                 &book.leads,
                 &book.correcting_leads,
                 &book.time_leads,
+                &book.closing,
                 &book.trailing,
                 &book.joins,
                 &book.subordinators,

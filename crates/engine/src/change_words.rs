@@ -14,6 +14,12 @@ const ENDED_WORDS: usize = 4;
 /// The same where only a name counts.
 const ENDED_NAME_WORDS: usize = 2;
 
+/// Words after "switched" among which "from" tells what is left behind.
+const LEFT_BEHIND_WORDS: usize = 5;
+
+/// The part of the words of what has ended that an older statement has, if they are no names.
+const ENDED_SHARE: f64 = 0.6;
+
 /// Words of a correction that says only a value.
 const BARE_WORDS_MAX: usize = 8;
 
@@ -122,6 +128,8 @@ pub(crate) struct Statement {
     words: Vec<String>,
     /// Those of what it says has ended.
     ended: Vec<String>,
+    /// The names among them.
+    ended_names: Vec<String>,
     /// Names and numbers.
     pub(crate) values: Vec<String>,
     /// How many of its topics are names.
@@ -187,7 +195,10 @@ impl Statement {
         } else {
             Change::None
         };
-        let ended = ended(text, &words, &topics);
+        let ended_topics = ended(text, &words, &topics);
+        let names_ended = ended_topics.iter().filter(|topic| topic.is_value);
+        let ended_names = names_ended.map(|topic| topic.term.clone()).collect();
+        let ended = ended_topics.iter().map(|topic| topic.term.clone()).collect();
         let (mut terms, mut searched): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         let mut names = 0;
         for topic in topics {
@@ -205,6 +216,7 @@ impl Statement {
             topics: terms,
             words: searched,
             ended,
+            ended_names,
             names,
             has_name,
             has_number,
@@ -259,6 +271,50 @@ impl Statement {
         is_about && self.has_value_like(older)
     }
 
+    /// Whether it says that something has ended.
+    pub(crate) fn ends_something(&self) -> bool {
+        !self.is_open && !self.ended.is_empty()
+    }
+
+    /// Whether it has a name or a number that another has not.
+    pub(crate) fn has_values_beside(&self, other: &Statement) -> bool {
+        self.values_beside(other).next().is_some()
+    }
+
+    fn values_beside<'s>(&'s self, other: &'s Statement) -> impl Iterator<Item = &'s String> {
+        self.values
+            .iter()
+            .filter(|value| !other.words.contains(value) && !other.values.contains(value))
+    }
+
+    /// Whether another says the same in other words, as far as a newer statement replaces both: it has the
+    /// names and numbers that the newer one has not, and is about the same.
+    pub(crate) fn is_restated_by(&self, other: &Statement, newer: &Statement) -> bool {
+        let mut values = self.values_beside(newer).peekable();
+        let is_replaced = values.peek().is_some();
+        let values: Vec<&String> = values.collect();
+        let has_values = values.iter().all(|value| other.values.contains(value));
+        let about = self.topics.iter().zip(&self.words);
+        let mut about = about.filter(|(_, word)| !values.contains(word));
+        is_replaced && has_values && about.any(|(topic, _)| other.topics.contains(topic))
+    }
+
+    /// How many of its words an older statement has, if it says that what that one says has ended.
+    pub(crate) fn ends(&self, older: &Statement) -> Option<usize> {
+        if self.is_open || older.is_open || self.ended.is_empty() {
+            return None;
+        }
+        // What the older one says has ended itself was not there to end.
+        let has = |topic: &&String| older.topics.contains(topic) && !older.ended.contains(topic);
+        let is_ended = if self.ended_names.is_empty() {
+            let met = self.ended.iter().filter(has).count();
+            met as f64 >= self.ended.len() as f64 * ENDED_SHARE
+        } else {
+            self.ended_names.iter().all(|name| has(&name))
+        };
+        is_ended.then(|| self.shared(older))
+    }
+
     /// Whether it corrects the message before it without saying what it is about: "no, 8181".
     pub(crate) fn corrects_value_of(&self, before: &Statement) -> bool {
         let names_old = self.values.iter().any(|value| before.values.contains(value));
@@ -287,21 +343,30 @@ fn is_of(section: &'static str, word: &str) -> bool {
 }
 
 /// What a statement says has ended: "I sold the Fiat", "Hilde left".
-fn ended(text: &str, words: &[EchoToken], topics: &[Topic]) -> Vec<String> {
-    let mut ended = Vec::new();
+fn ended<'t>(text: &str, words: &[EchoToken], topics: &'t [Topic]) -> Vec<&'t Topic> {
+    let mut ended: Vec<&Topic> = Vec::new();
     let mut add = |range: std::ops::Range<usize>, names_only: bool| {
         let bytes = words.get(range).unwrap_or_default();
         let inside = topics.iter().filter(|topic| {
             bytes.iter().any(|word| word.start <= topic.start && topic.start < word.end)
         });
         let wanted = inside.filter(|topic| topic.is_value || !names_only);
-        ended.extend(wanted.map(|topic| topic.term.clone()));
+        ended.extend(wanted);
     };
     for found in places("ends", words) {
         add(forwards(text, words, found.end, ENDED_WORDS), false);
     }
     for found in places("ends a name", words) {
         add(forwards(text, words, found.end, ENDED_NAME_WORDS), true);
+    }
+    // "We switched the shop from MySQL to Postgres"
+    for changed in places("left behind by", words) {
+        let range = forwards(text, words, changed.end, LEFT_BEHIND_WORDS);
+        let left = words.get(range.clone()).unwrap_or_default();
+        let from = left.iter().position(|word| is_of("left behind", &word.word));
+        if let Some(from) = from.map(|at| range.start + at + 1) {
+            add(forwards(text, words, from, ENDED_NAME_WORDS), true);
+        }
     }
     let denied = |word: &EchoToken| word.word.starts_with("kein") || word.word == "nicht";
     for found in places("ended before", words) {
@@ -377,6 +442,48 @@ mod tests {
             ("La reunión es el martes a las 10.", "La reunión se cambió al jueves a las 10."),
         ] {
             assert!(replaces(newer, older), "{newer}: {older}: {:?}", Statement::read(newer));
+        }
+    }
+
+    #[test]
+    fn an_ending_is_about_what_has_its_words() {
+        let ends = |newer: &str, older: &str| {
+            Statement::read(newer).ends(&Statement::read(older)).is_some()
+        };
+        for (older, newer) in [
+            ("I go fencing on Tuesdays.", "I quit fencing."),
+            ("I have choir practice every Monday.", "I no longer go to choir practice."),
+            ("My favourite drink is cocoa.", "I stopped drinking cocoa."),
+            ("I play the cello.", "I gave up the cello."),
+            ("My car is a Dacia.", "I sold the Dacia."),
+            ("I have a gym membership.", "I cancelled my gym membership."),
+            ("Our team uses Slack for chat.", "We no longer use Slack."),
+            ("Our team uses Slack for chat.", "Our team doesn't use Slack any more."),
+            ("I work at Siemens.", "I left Siemens."),
+            ("The shop runs on Heroku.", "The shop runs on Fly now, no longer on Heroku."),
+            ("The database of the shop is MySQL.", "We switched the shop from MySQL to Postgres."),
+            ("I live in Turin.", "We moved from Turin to Lyon."),
+            ("Ich spiele Geige.", "Ich spiele keine Geige mehr."),
+            ("Ich gehe jeden Montag zum Fechten.", "Ich habe mit dem Fechten aufgehört."),
+            ("Ich fahre einen Skoda.", "Ich habe den Skoda verkauft."),
+            ("Ich arbeite bei Siemens.", "Ich habe meinen Job bei Siemens gekündigt."),
+            ("Wir nutzen Slack.", "Wir nutzen Slack nicht mehr."),
+            ("Tengo un piano.", "Vendí el piano."),
+            ("Trabajo en Iberia.", "Ya no trabajo en Iberia."),
+            ("Juego al tenis los lunes.", "Dejé de jugar al tenis."),
+        ] {
+            assert!(ends(newer, older), "{newer}: {older}: {:?}", Statement::read(newer));
+        }
+        for (older, newer) in [
+            ("I play chess.", "I no longer play the flute."),
+            ("I drink cocoa.", "I stopped drinking coffee."),
+            ("My dream job is pilot.", "I quit my job at Siemens."),
+            ("I was born in Turin.", "I sold the house in Lyon."),
+            ("I play the cello.", "If I gave up the cello, I would sing."),
+            ("We use Slack.", "I use Slack from home."),
+            ("Ich trinke Tee.", "Ich trinke mehr Tee."),
+        ] {
+            assert!(!ends(newer, older), "{newer}: {older}: {:?}", Statement::read(newer));
         }
     }
 

@@ -103,7 +103,9 @@ pub(crate) fn bound(claim: TimedClaim<'_>) -> Option<Bound> {
         return Some(Bound::Event);
     }
     let text = padded_words(claim.content);
-    bound_by_words(&text).or_else(|| {
+    let bound =
+        bound_by_words(&text).filter(|bound| *bound != Bound::Over || is_over(claim.content));
+    bound.or_else(|| {
         let is_origin = has_word(&text, &RECURRING) || has_word(&text, &SINCE);
         let names_day = !is_origin && names_date(claim.content, claim.said_at);
         names_day.then_some(Bound::Date)
@@ -157,6 +159,12 @@ fn bound_by_words(text: &str) -> Option<Bound> {
     // "Every morning before work" and "each week" come back.
     let recurs = has_word(text, &RECURRING);
     found.map(|(_, bound)| bound).filter(|bound| *bound != Bound::Moment || !recurs)
+}
+
+/// Whether a claim is about what is over. "It runs on Linux now, no longer on Windows" is about what holds.
+fn is_over(content: &str) -> bool {
+    let first = content.split([',', ';']).next().unwrap_or_default();
+    has_phrase(&padded_words(first), &LISTS.over)
 }
 
 fn has_phrase(text: &str, phrases: &[String]) -> bool {
@@ -219,6 +227,7 @@ mod tests {
             "We settled on Rust for the backend.",
             "Never send me reminders before 9 am.",
             "I was born on 3 May 1980",
+            "The shop runs on Fly now, no longer on Heroku.",
         ] {
             assert_eq!(bound_of(lasting), None, "{lasting}");
         }
@@ -236,6 +245,8 @@ mod tests {
             ("I am in Berlin this week", Bound::Moment),
             ("Ich bin diese Woche in Berlin", Bound::Moment),
             ("I no longer eat meat", Bound::Over),
+            ("I quit fencing.", Bound::Over),
+            ("Ich habe den Skoda verkauft.", Bound::Over),
         ] {
             assert_eq!(bound_of(passing), Some(expected), "{passing}");
         }

@@ -1,6 +1,7 @@
 //! What becomes of a claim: a memory that is believed, one that waits for review, new evidence for one
 //! that is known, or nothing. A newer statement of the person replaces the older one.
 
+use super::endings::{ended_by, restated};
 use super::read::{FoundClaim, MessageClaims};
 use super::undated::{without_day, without_time};
 use crate::memories::{
@@ -63,7 +64,8 @@ pub(super) fn apply_claim(
         return Ok(());
     }
     let reason = reason(message, found);
-    let replaced = replaced_by(edit, &memory, found, (&related, MemoryStatus::Active))?;
+    let new = NewStatement { message, found, memory: &memory };
+    let replaced = replaced_by(edit, &new, (&related, MemoryStatus::Active))?;
     // What was said before the statement that holds now is history.
     if let Some(newer) = said_after(edit.tx, &replaced, message.at)? {
         edit.create_because(&memory, &reason)?;
@@ -79,7 +81,7 @@ pub(super) fn apply_claim(
     }
     counted.candidates += 1;
     if is_plain {
-        let waiting = replaced_by(edit, &memory, found, (&related, MemoryStatus::Candidate))?;
+        let waiting = replaced_by(edit, &new, (&related, MemoryStatus::Candidate))?;
         let replaced = replaced.into_iter().chain(waiting);
         suspend_replaced(edit, (&memory, message.at), replaced)?;
     }
@@ -206,13 +208,21 @@ fn known_statement(
     same.map_or(Ok(None), |other| Memory::load(edit.tx, other.id.as_str()))
 }
 
-/// The memories of a status that a statement contradicts, or that a correction is about.
+/// A statement that may replace older ones.
+struct NewStatement<'s> {
+    message: &'s MessageClaims,
+    found: &'s FoundClaim,
+    memory: &'s Memory,
+}
+
+/// The memories of a status that a statement contradicts or ends, or that a correction is about, and those
+/// that say the same as these.
 fn replaced_by(
     edit: &Edit<'_, '_>,
-    memory: &Memory,
-    found: &FoundClaim,
+    new: &NewStatement<'_>,
     (related, status): (&[RelatedMemory], MemoryStatus),
 ) -> Result<Vec<Memory>> {
+    let &NewStatement { message, found, memory } = new;
     let mut replaced = Vec::new();
     for other in related.iter().filter(|other| other.status == status) {
         if other.relation == Relation::Contradicts {
@@ -236,9 +246,17 @@ fn replaced_by(
             }
         }
     }
-    if replaced.is_empty() && (found.claim.corrects || mentions_change(&memory.content)) {
+    let corrects = found.claim.corrects || mentions_change(&memory.content);
+    if corrects {
+        let ended = ended_by(edit, message, (memory, status))?.into_iter();
+        let known: BTreeSet<_> = replaced.iter().map(|other| other.id.to_string()).collect();
+        replaced.extend(ended.filter(|other| !known.contains(other.id.as_str())));
+    }
+    if replaced.is_empty() && corrects {
         replaced.extend(corrected_by(edit, memory, status)?);
     }
+    let same = restated(edit, message, (memory, status), &replaced)?;
+    replaced.extend(same);
     Ok(replaced)
 }
 

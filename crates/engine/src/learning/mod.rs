@@ -5,6 +5,7 @@
 //! go on from there; two of them never learn the same message twice.
 
 mod apply_claim;
+mod endings;
 mod interactions;
 mod read;
 mod turns;

@@ -48,6 +48,15 @@ pub(crate) struct RecalledMemory {
 pub(crate) struct TypedPrompt {
     pub(crate) text: String,
     pub(crate) at: Timestamp,
+    /// The person, if they are known.
+    pub(crate) speaker: Option<String>,
+}
+
+impl TypedPrompt {
+    /// Whether the person of this name typed it.
+    pub(crate) fn is_by(&self, name: &str) -> bool {
+        self.speaker.as_deref().is_some_and(|speaker| speaker.eq_ignore_ascii_case(name))
+    }
 }
 
 /// Records that a person's prompt brought up these memories, on the day of the prompt; the same prompt
