@@ -12,14 +12,14 @@ use oneiro_store::operations::Record as _;
 /// Newest memories among which what has ended is looked for.
 const COMPARED_MEMORIES: usize = 500;
 
-/// Memories of a status that may be about the same as a new one.
-struct Standing<'s> {
+/// Where memories are looked for that may be about the same as a new one.
+struct Scope<'s> {
     message: &'s MessageClaims,
     memory: &'s Memory,
     status: MemoryStatus,
 }
 
-impl Standing<'_> {
+impl Scope<'_> {
     /// What the person of the message, or nobody in particular, is the subject of, in the same project.
     fn memories(&self, edit: &Edit<'_, '_>) -> Result<Vec<Memory>> {
         let filter = memories::Filter { status: Some(self.status), ..memories::Filter::default() };
@@ -49,7 +49,7 @@ pub(super) fn ended_by(
         return Ok(Vec::new());
     }
     let mut found: Vec<(usize, Memory)> = Vec::new();
-    for other in (Standing { message, memory, status }).memories(edit)? {
+    for other in (Scope { message, memory, status }).memories(edit)? {
         if let Some(shared) = statement.ends(&Statement::read(&other.content)) {
             found.push((shared, other));
         }
@@ -74,7 +74,7 @@ pub(super) fn restated(
         return Ok(Vec::new());
     }
     let mut found = Vec::new();
-    for other in (Standing { message, memory, status }).memories(edit)? {
+    for other in (Scope { message, memory, status }).memories(edit)? {
         let is_known = replaced.iter().any(|known| known.id == other.id);
         let statement = read(&other);
         if !is_known && old.iter().any(|old| old.is_restated_by(&statement, &new)) {
