@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 
 /// Print the window of a session: its content for a prompt within a token budget
 ///
-/// Summaries and pinned messages come first, then as many of the newest messages as fit. `oneiro
-/// expand` prints the messages behind a summary or an omitted range. A window starts with the same
-/// messages as the previous one for as long as possible, so that the provider's prompt cache stays
-/// valid; when it cannot, the output says so with the number of tokens. A context over the budget is
-/// compacted, unless --peek is given.
+/// As many messages as fit, the newest first; summaries and pinned messages stand before them in
+/// place of what does not fit. `oneiro expand` prints the messages behind a summary or an omitted
+/// range. A window starts with the same messages as the previous one for as long as possible, so that
+/// the provider's prompt cache stays valid; when it cannot, the output says so with the number of
+/// tokens. Missing summaries are made first, unless --peek is given.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   oneiro context monday                            read what an agent would get

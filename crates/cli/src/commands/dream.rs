@@ -33,7 +33,7 @@ const CLAIM_COLUMNS: usize = 60;
 pub struct DreamArgs {
     #[command(subcommand)]
     command: Option<DreamCommand>,
-    /// Only tell what would change
+    /// Only show what would change
     #[arg(long)]
     dry_run: bool,
     /// Dream only if the schedule says so, and as the settings say
@@ -127,7 +127,7 @@ pub struct ScheduleArgs {
     /// Let dreams by schedule change MEMORY.md
     #[arg(long, conflicts_with = "dry_run")]
     apply: bool,
-    /// Let dreams by schedule only tell what they would change
+    /// Let dreams by schedule only show what they would change
     #[arg(long)]
     dry_run: bool,
     /// A cron expression in place of the preset's

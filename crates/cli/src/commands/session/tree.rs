@@ -22,8 +22,8 @@ const WORDS_WIDTH: usize = 96;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   oneiro session tree monday
-  oneiro session tree monday --depth 1      without what stands deeper in the tree
-  oneiro summary sum_k3v                    one of them, whole")]
+  oneiro session tree monday --depth 1      only the two upper levels
+  oneiro summary sum_k3v                    one summary, complete")]
 pub struct TreeArgs {
     /// The session
     session: String,
