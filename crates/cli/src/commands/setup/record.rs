@@ -58,11 +58,10 @@ impl Record {
         let Some(path) = &self.path else { return Ok(()) };
         let folder = path.parent().unwrap_or(Path::new("."));
         if self.done.is_empty() {
-            match std::fs::remove_file(path) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(error.into());
-                }
-                _ => {}
+            if let Err(error) = std::fs::remove_file(path)
+                && error.kind() != std::io::ErrorKind::NotFound
+            {
+                return Err(error.into());
             }
             // The folder was made for the record, unless it holds a configuration.
             if folder.file_name().is_some_and(|name| name == "oneiro") {
