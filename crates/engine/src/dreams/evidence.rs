@@ -17,6 +17,8 @@ pub(crate) enum EvidenceKind {
     Statement,
     /// A person confirmed it.
     Confirmation,
+    /// A person wrote it in a dated note.
+    Line,
     /// An answer rested on it. It counts for the rank alone: the answer may follow from what was served.
     Use,
 }

@@ -1,16 +1,18 @@
 //! Explains a candidate: the evidence that counts, by day, the night that promoted it, and its line in a note.
 
-use super::evidence::RELEVANCE_FLOOR;
+use super::evidence::{EvidenceKind, RELEVANCE_FLOOR};
 use super::gates::{preset, preset_of_mode};
 use super::ledger::resolve;
+use super::note_lines::note_lines;
 use crate::settings::Settings;
 use crate::views::Dreams;
 use oneiro_model::{
     CandidateId, CountedEvidence, CountedKind, DreamCandidate, DreamLine, DreamPreset,
-    DreamPromotion, DreamThresholds, Error, ErrorKind, ExplainedCandidate, MemoryId, Remedy,
-    Result, Signal, SignalKind, Trust,
+    DreamPromotion, DreamThresholds, Error, ErrorKind, ExplainedCandidate, Memory, MemoryId,
+    Remedy, Result, Signal, SignalKind, Timestamp, Trust,
 };
 use oneiro_store::dream_candidates::{self, StoredCandidate};
+use oneiro_store::operations::Record as _;
 use oneiro_store::{Tx, dreams, signals};
 
 /// Candidates that are named when a text fits several.
@@ -31,7 +33,7 @@ impl Dreams<'_> {
                 preset,
                 thresholds,
                 promotion: promotion(tx, &stored)?,
-                counted: counted(tx, &stored, &settings)?,
+                counted: counted(tx, &stored, (&settings, self.oneiro.now()))?,
                 line: line(tx, &stored.candidate)?,
                 candidate: stored.candidate,
             })
@@ -75,7 +77,7 @@ fn promotion(tx: &Tx<'_>, stored: &StoredCandidate) -> Result<Option<DreamPromot
 fn counted(
     tx: &Tx<'_>,
     stored: &StoredCandidate,
-    settings: &Settings,
+    (settings, now): (&Settings, Timestamp),
 ) -> Result<Vec<CountedEvidence>> {
     let mut found: Vec<_> = signals::of_memory(tx, &stored.candidate.memory_id)?
         .iter()
@@ -88,6 +90,16 @@ fn counted(
         {
             let (date, text) = (row.at.date_text(), Some(row.quote));
             found.push((row.at, CountedEvidence { date, kind: CountedKind::Statement, text }));
+        }
+    }
+    if let Some(memory) = Memory::load(tx, stored.candidate.memory_id.as_str())? {
+        for line in note_lines(tx, &[&memory], now)? {
+            let kind = match line.kind {
+                EvidenceKind::Use => CountedKind::Use,
+                _ => CountedKind::Statement,
+            };
+            let (date, text) = (line.at.date_text(), Some(line.text));
+            found.push((line.at, CountedEvidence { date, kind, text }));
         }
     }
     found.sort_by_key(|(at, _)| *at);

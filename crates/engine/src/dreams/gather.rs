@@ -2,6 +2,7 @@
 //! decisions, the notes that dreams keep, and the entries that they wrote there. It writes nothing.
 
 use super::evidence::{Evidence, EvidenceKind, summarise};
+use super::note_lines::{LINE_RELEVANCE, note_lines};
 use super::tags::{Vocabulary, signature};
 use crate::Oneiro;
 use crate::memories::{compare_statements, query_hash, resolve};
@@ -250,7 +251,26 @@ impl ClaimReader<'_> {
             });
             Ok(())
         })?;
+        self.read_note_lines(tx, &mut evidence)?;
         Ok(evidence)
+    }
+
+    /// The evidence of lines of dated notes.
+    fn read_note_lines(
+        &self,
+        tx: &Tx<'_>,
+        evidence: &mut FxHashMap<usize, Vec<Evidence>>,
+    ) -> Result<()> {
+        let memories: Vec<&Memory> = self.claims.iter().map(|claim| &claim.memory).collect();
+        for line in note_lines(tx, &memories, self.oneiro.now())? {
+            evidence.entry(line.memory).or_default().push(Evidence {
+                kind: line.kind,
+                prompt: number_of(&query_hash(self.identity, Some(&line.text))),
+                at: line.at,
+                relevance: LINE_RELEVANCE,
+            });
+        }
+        Ok(())
     }
 
     /// Finds what holds now in the place of each promoted claim that was replaced.

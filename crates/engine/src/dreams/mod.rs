@@ -9,6 +9,7 @@ mod explain;
 mod gates;
 mod gather;
 mod ledger;
+mod note_lines;
 mod paraphrase;
 mod plan;
 mod reflect;

@@ -2,6 +2,7 @@
 
 use super::decide::Decided;
 use super::gather::Gathered;
+use super::note_lines::day_of_name;
 use super::staleness::stale_line;
 use crate::notes::note_entries;
 use oneiro_model::{
@@ -46,12 +47,6 @@ pub(super) fn stale_lines(tx: &Tx<'_>, now: Timestamp) -> Result<Vec<DreamFindin
         }
     }
     Ok(found)
-}
-
-/// The day that the name of a dated note says.
-fn day_of_name(name: &NoteName) -> Option<Timestamp> {
-    let day = name.file_name().strip_suffix(".md")?.get(..10)?;
-    Timestamp::parse(&format!("{day}T00:00:00Z")).ok()
 }
 
 /// What is noticed about the claims.

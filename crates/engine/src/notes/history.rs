@@ -7,7 +7,7 @@ use super::put;
 use crate::operations::Edit;
 use crate::views::Notes;
 use oneiro_model::{
-    BlameLine, Cursor, DiffNotes, Error, ListRevisions, NoteDiff, NoteName, NotesDiff,
+    ActorKind, BlameLine, Cursor, DiffNotes, Error, ListRevisions, NoteDiff, NoteName, NotesDiff,
     OperationVerb, Page, Remedy, RestoreNotes, Result, Revision, RevisionDetail, RevisionId,
     ShowRevision, Span,
 };
@@ -138,6 +138,26 @@ impl Notes<'_> {
             Ok(lines)
         })
     }
+}
+
+/// The lines of a note with the kinds of those who wrote them.
+pub(crate) fn line_authors(tx: &Tx<'_>, name: &NoteName) -> Result<HashMap<String, ActorKind>> {
+    let Blamed { ids, origins } = blame(tx, name)?;
+    let mut kinds: HashMap<usize, ActorKind> = HashMap::new();
+    let mut authors = HashMap::new();
+    for (text, origin) in origins.lines() {
+        let kind = match kinds.get(&origin) {
+            Some(kind) => *kind,
+            None => {
+                let id = ids.get(origin).map(String::as_str).unwrap_or_default();
+                let kind = resolve(tx, id)?.revision.author_kind;
+                kinds.insert(origin, kind);
+                kind
+            }
+        };
+        authors.insert(text.to_owned(), kind);
+    }
+    Ok(authors)
 }
 
 /// The revision with this id or unambiguous id prefix.

@@ -22,7 +22,7 @@ pub(crate) use dream_notes::{DreamNotes, accept_entry, dream_notes, write_by_dre
 pub(crate) use entries::{blocked_entries, index_due_notes, is_generated};
 pub(crate) use erase::{erase_note, stored_note};
 pub(crate) use files::{check as check_file, record as record_file, texts_at};
-pub(crate) use history::resolve as resolve_revision;
+pub(crate) use history::{line_authors, resolve as resolve_revision};
 pub(crate) use inverse::invert;
 pub(crate) use mirror::erase_mounted_files;
 pub(crate) use revision::{NoteEdits, commit};

@@ -293,6 +293,30 @@ on_both_backends! {
         assert!(memories(&oneiro).iter().all(|memory| memory.status == MemoryStatus::Candidate));
     }
 
+    fn lines_that_a_person_wrote_in_dated_notes_are_evidence_and_an_agents_are_none(space) {
+        let oneiro = open(space);
+        set_clock(&oneiro, 1, 12);
+        let said = vec![by("Ana", "I'm allergic to peanuts."), by("Ana", "I live in Braga.")];
+        say(&oneiro, 1, said);
+        oneiro.learning().extract(&Default::default()).unwrap();
+        let agent = oneiro.acting_as(Actor::new(ActorKind::Agent, ActorSurface::Mcp));
+        for day in 2..=4 {
+            set_clock(&oneiro, day, 12);
+            let name = dated_note(day);
+            person(&oneiro).notes().edit(&name, add("Ana: I'm allergic to peanuts.")).unwrap();
+            agent.notes().edit(&name, add("Ana: I live in Braga.")).unwrap();
+        }
+        set_clock(&oneiro, 4, 14);
+        dream(&oneiro);
+        let evidence = candidate(&oneiro, "peanuts").evidence;
+        assert_eq!((evidence.recalls, evidence.days, evidence.uses), (3, 3, 0), "{evidence:?}");
+        let all = oneiro.dreams().candidates(&ListCandidates::default()).unwrap().items;
+        assert!(!all.iter().any(|one| one.claim.contains("Braga")), "{all:#?}");
+        let explained = oneiro.dreams().explain("peanuts").unwrap();
+        let lines = explained.counted.iter().filter(|one| one.text.as_deref() == Some("Ana: I'm allergic to peanuts."));
+        assert_eq!(lines.count(), 3, "{:#?}", explained.counted);
+    }
+
     fn tenfold_exposure_and_machines_change_nothing(space) {
         let oneiro = open(space);
         set_clock(&oneiro, 1, 12);
@@ -405,6 +429,12 @@ on_both_backends! {
 fn add(line: &str) -> EditNote {
     let edit = NoteEdit { action: EditAction::Add, text: Some(line.to_owned()), old: None };
     EditNote { edits: vec![edit], style: None, message: None }
+}
+
+/// The dated note of a day.
+fn dated_note(day: i64) -> NoteName {
+    let at = Timestamp::from_micros(NOW.micros() + day * DAY * 1_000_000);
+    NoteName::parse(&format!("memory/{}.md", at.date_text())).unwrap()
 }
 
 /// Replaces the claim of [`learn_peanuts`] by one statement, and that by another.

@@ -79,6 +79,21 @@ on_both_backends! {
         assert!(history[0].reason.as_deref().unwrap().starts_with("you said, "), "{history:?}");
     }
 
+    fn a_statement_that_ends_another_retires_it_in_whatever_words_it_was_said(space) {
+        let oneiro = new_space(space);
+        let said = ["I go to fencing every Tuesday.", "I play chess every Sunday.", "Our team uses Slack for chat.", "My car is a Dacia.", "We drive a Dacia.", "Ich spiele Geige.", "Trabajo en Iberia."];
+        append(&oneiro, "before", &said.map(user));
+        learn(&oneiro);
+        let before = contents(&oneiro, MemoryStatus::Active);
+        assert_eq!(before.len(), said.len(), "{before:?}");
+        let ended = ["I quit fencing, it was too much.", "We no longer use Slack.", "My car is a Kia now.", "Ich spiele keine Geige mehr.", "Ya no trabajo en Iberia."];
+        append(&oneiro, "after", &ended.map(user));
+        learn(&oneiro);
+        let active = contents(&oneiro, MemoryStatus::Active);
+        let left: Vec<&String> = before.iter().filter(|old| active.contains(old)).collect();
+        assert_eq!(left, ["I play chess every Sunday."], "{active:#?}");
+    }
+
     fn concurrent_processes_learn_a_message_once(space) {
         let oneiro = new_space(space);
         append(&oneiro, "chat", &[user("I live in Porto."), user("I prefer tea over coffee.")]);

@@ -5,8 +5,9 @@ use crate::memories::{about, agent, operation, person, propose, remember, statem
 use crate::memories_erase::found_raw;
 use crate::support::{begin, open, say};
 use oneiro::{
-    AnyHit, EraseTarget, ErrorKind, Found, HitKind, MemoryId, MemoryPatch, MemoryStatus, NewMemory,
-    Oneiro, ProjectRequest, SearchRequest, ShowMemory, SignalKind, Sort, SupersedeRequest,
+    AnyHit, DreamRequest, EraseTarget, ErrorKind, Found, HitKind, MemoryId, MemoryPatch,
+    MemoryStatus, NewMemory, NewMessage, Oneiro, ProjectRequest, Role, SearchRequest, ShowMemory,
+    SignalKind, Sort, SupersedeRequest,
 };
 use oneiro_testkit::{Backend, on_both_backends};
 
@@ -242,6 +243,26 @@ on_both_backends! {
         if space.backend == Backend::Sqlite {
             assert_eq!(found_raw(space, &["wolperting", "rasselbock"]), Vec::<String>::new());
         }
+    }
+
+    fn a_question_in_other_words_asks_for_what_meets_it_best_and_for_nobody_elses(space) {
+        let oneiro = open(space);
+        let ann = person(&oneiro);
+        let own = remember(&ann, about("Ann", "My car is a Volvo")).memory;
+        let other = remember(&ann, about("Ben", "My car is a Lancia")).memory;
+        begin(&oneiro, "chat");
+        let mut asked = NewMessage::text(Role::User, "Please fill in the make of my car for the parking permit of our street.");
+        asked.body.insert("name".to_owned(), "Ann".into());
+        oneiro.messages().append(&crate::support::id("chat"), vec![asked]).unwrap();
+        let for_session = Some(crate::support::id("chat"));
+        find(&agent(&oneiro), &SearchRequest { for_session, ..SearchRequest::recall("Ann car make") });
+        let evidence = |id: &MemoryId| {
+            let dreamt = oneiro.dreams().run(&DreamRequest::default()).unwrap();
+            assert!(dreamt.handled, "{dreamt:?}");
+            oneiro.dreams().explain(id.as_str()).ok().map(|it| it.candidate.evidence)
+        };
+        assert_eq!(evidence(&own.id).map(|it| (it.recalls, it.best)), Some((1, vec![0.5])));
+        assert_eq!(evidence(&other.id), None, "Ben's car was not asked for");
     }
 
     fn a_recall_by_a_person_is_evidence_once_a_day_and_one_by_an_agent_is_none(space) {
