@@ -56,6 +56,36 @@ impl Piece {
         start..last + length.map_or(0, char::len_utf8)
     }
 
+    /// The sentences, each with the punctuation before it. One that goes on in the next line is one,
+    /// and long ones come in parts that overlap.
+    pub fn sentences(&self, original: &str) -> Vec<Range<usize>> {
+        let mut found = Vec::new();
+        let mut start = 0;
+        for (at, c) in self.text.char_indices() {
+            let end = at + c.len_utf8();
+            let next = self.text.get(end..).unwrap_or_default().chars().next();
+            let is_end = match c {
+                '.' | '!' | '?' | ';' => next.is_none_or(|it| it == ' ' || it == '\n'),
+                '。' => true,
+                '\n' => !self.is_lowercase_at(end, original),
+                _ => false,
+            };
+            if is_end {
+                push_parts(&mut found, &self.text, start..end);
+                start = at;
+            }
+        }
+        push_parts(&mut found, &self.text, start..self.text.len());
+        found
+    }
+
+    /// Whether the original has a small letter where a place of this piece comes from.
+    fn is_lowercase_at(&self, at: usize, original: &str) -> bool {
+        let Some(origin) = self.origins.get(at) else { return false };
+        let rest = original.get(*origin..).unwrap_or_default();
+        rest.chars().next().is_some_and(char::is_lowercase)
+    }
+
     /// Keeps the end, from the first word that begins in it.
     fn keep_overlap(&mut self) {
         let overlap = self.text.len().saturating_sub(OVERLAP_BYTES);
@@ -64,6 +94,20 @@ impl Piece {
         cut += tail.find([' ', '\n']).unwrap_or(0);
         self.text.drain(..cut);
         self.origins.drain(..cut);
+    }
+}
+
+/// Bytes of a sentence that are read at a time; ordinary ones are shorter.
+const SENTENCE_BYTES: usize = 480;
+
+fn push_parts(found: &mut Vec<Range<usize>>, text: &str, sentence: Range<usize>) {
+    let mut start = sentence.start;
+    while sentence.end - start > SENTENCE_BYTES {
+        found.push(start..text.floor_char_boundary(start + SENTENCE_BYTES));
+        start = text.floor_char_boundary(start + SENTENCE_BYTES / 2);
+    }
+    if start < sentence.end {
+        found.push(start..sentence.end);
     }
 }
 
@@ -163,6 +207,25 @@ mod tests {
         let fin = piece.original_span(&(3..6), text);
         assert_eq!(text.get(fin), Some("ﬁn"));
         assert_eq!(text.get(piece.original_span(&(7..8), text)), Some("𝐢"));
+    }
+
+    #[test]
+    fn sentences_end_at_punctuation_and_lines_that_do_not_go_on() {
+        let sentences = |text: &str| -> Vec<String> {
+            let mut windows = Windows::new(text);
+            let piece = windows.advance().cloned().unwrap();
+            let found = piece.sentences(text);
+            found.into_iter().map(|it| piece.text[it].trim().to_owned()).collect()
+        };
+        assert_eq!(
+            sentences("Read a.b now. Then\ngo on!"),
+            ["", "read a.b now.", ". then\ngo on!", "!"]
+        );
+        assert_eq!(sentences("Tea\n- Milk\nBread"), ["", "tea", "- milk", "bread"]);
+        let long = "word ".repeat(300);
+        let parts = sentences(&long);
+        assert!(parts.iter().all(|it| it.len() <= SENTENCE_BYTES), "{parts:?}");
+        assert!(parts.len() >= 2 * long.len() / SENTENCE_BYTES, "{}", parts.len());
     }
 
     #[test]

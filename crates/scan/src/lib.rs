@@ -14,4 +14,4 @@ pub use finding::{Category, Finding, placeholder};
 pub use scanner::{MAX_FINDINGS, scan, scan_all};
 
 /// Increased whenever a rule changes, so that stored text can be scanned again.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;

@@ -1,9 +1,10 @@
 //! Reads the rules of `assets/rules.txt` and compiles them, once.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
 
-use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
+use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder, SetMatches};
 
 use crate::finding::Category;
 use crate::fold::fold_pattern;
@@ -41,6 +42,8 @@ pub(crate) struct Rule {
     pub even_quoted: bool,
     /// Expanded; any of them may match.
     patterns: Vec<String>,
+    /// Expanded; those of one line are for one sentence.
+    together: Vec<Vec<String>>,
     /// Texts that the rule has to find.
     pub matches: Vec<&'static str>,
     /// Texts that no rule may find.
@@ -59,13 +62,7 @@ struct PatternSet {
 
 impl PatternSet {
     fn new(rule: usize, sources: &[String]) -> Result<PatternSet, String> {
-        let set = RegexSetBuilder::new(sources)
-            // Patterns count bytes: classes of Unicode would make the automata many times larger.
-            .unicode(false)
-            .size_limit(SET_BYTES)
-            .dfa_size_limit(CACHE_BYTES)
-            .build()
-            .map_err(|error| error.to_string())?;
+        let set = build_set(sources.iter().map(String::as_str))?;
         let compiled = sources.iter().map(|_| OnceLock::new()).collect();
         Ok(PatternSet { rule, set, sources: sources.to_vec(), compiled })
     }
@@ -74,6 +71,67 @@ impl PatternSet {
         let (source, compiled) = (self.sources.get(at)?, self.compiled.get(at)?);
         compiled.get_or_init(|| compile(source).ok()).as_ref()
     }
+}
+
+/// Patterns of one rule that stand in one sentence, in any order.
+pub(crate) struct Conjunction {
+    rule: usize,
+    /// All patterns, wanted ones first.
+    set: RegexSet,
+    wanted: Vec<String>,
+    /// Compiled when first needed.
+    compiled: Vec<OnceLock<Option<Regex>>>,
+}
+
+impl Conjunction {
+    fn new(rule: usize, patterns: &[String]) -> Result<Conjunction, String> {
+        let (unwanted, wanted): (Vec<_>, Vec<_>) =
+            patterns.iter().cloned().partition(|pattern| pattern.starts_with(UNWANTED));
+        let unwanted = unwanted.iter().filter_map(|pattern| pattern.strip_prefix(UNWANTED));
+        let sources = wanted.iter().map(String::as_str).chain(unwanted);
+        let compiled = wanted.iter().map(|_| OnceLock::new()).collect();
+        Ok(Conjunction { rule, set: build_set(sources)?, wanted, compiled })
+    }
+
+    /// Whether every wanted pattern stands somewhere in a text, so that its sentences are worth a
+    /// look.
+    pub fn may_match(&self, text: &str) -> bool {
+        self.has_all_wanted(&self.set.matches(text.as_bytes()))
+    }
+
+    /// Where each wanted pattern stands in a sentence, if all of them do and no unwanted one.
+    pub fn find(&self, sentence: &str) -> Option<Vec<Range<usize>>> {
+        let found = self.set.matches(sentence.as_bytes());
+        if !self.has_all_wanted(&found) || found.iter().any(|at| at >= self.wanted.len()) {
+            return None;
+        }
+        let places = self.wanted.iter().zip(&self.compiled).filter_map(|(source, compiled)| {
+            let regex = compiled.get_or_init(|| compile(source).ok()).as_ref()?;
+            let found = regex.find(sentence.as_bytes())?;
+            // Where a clause begins is found with the punctuation before it.
+            let text = sentence.get(found.range())?;
+            let before = text.len() - text.trim_start_matches(|c: char| !c.is_alphanumeric()).len();
+            Some(found.start() + before..found.end())
+        });
+        Some(places.collect())
+    }
+
+    fn has_all_wanted(&self, found: &SetMatches) -> bool {
+        (0..self.wanted.len()).all(|at| found.matched(at))
+    }
+}
+
+/// Before a pattern that must not stand in the sentence.
+const UNWANTED: char = '!';
+
+fn build_set<'p>(sources: impl IntoIterator<Item = &'p str>) -> Result<RegexSet, String> {
+    RegexSetBuilder::new(sources)
+        // Patterns count bytes: classes of Unicode would make the automata many times larger.
+        .unicode(false)
+        .size_limit(SET_BYTES)
+        .dfa_size_limit(CACHE_BYTES)
+        .build()
+        .map_err(|error| error.to_string())
 }
 
 fn compile(pattern: &str) -> Result<Regex, String> {
@@ -85,6 +143,7 @@ fn compile(pattern: &str) -> Result<Regex, String> {
 pub(crate) struct RuleBook {
     pub rules: Vec<Rule>,
     sets: Vec<PatternSet>,
+    conjunctions: Vec<Conjunction>,
     /// Ends where a quotation begins, after words that announce one.
     pub quotation_before: Regex,
     /// The end of a quotation, from its beginning.
@@ -122,8 +181,12 @@ impl RuleBook {
             compile(list)
         };
         let sets = rules.iter().enumerate().map(|(at, it)| PatternSet::new(at, &it.patterns));
+        let conjunctions = rules.iter().enumerate().flat_map(|(at, rule)| {
+            rule.together.iter().map(move |patterns| Conjunction::new(at, patterns))
+        });
         Ok(RuleBook {
             sets: sets.collect::<Result<_, _>>()?,
+            conjunctions: conjunctions.collect::<Result<_, _>>()?,
             quotation_before: quotation("quotation_before")?,
             quotation_after: quotation("quotation_after")?,
             rules,
@@ -139,6 +202,13 @@ impl RuleBook {
             found.filter_map(|at| Some((self.rules.get(set.rule)?, set.regex(at)?)))
         })
     }
+
+    /// The conjunctions whose wanted patterns all stand somewhere in a folded text.
+    pub fn conjunctions(&self, text: &str) -> impl Iterator<Item = (&Rule, &Conjunction)> {
+        let of_text = move |it: &&Conjunction| it.may_match(text);
+        let found = self.conjunctions.iter().filter(of_text);
+        found.filter_map(|it| Some((self.rules.get(it.rule)?, it)))
+    }
 }
 
 impl Rule {
@@ -148,8 +218,9 @@ impl Rule {
         let category = Category::of_rule(id).ok_or_else(|| format!("no category: {id}"))?;
         let has = |flag: &str| words.clone().any(|word| word == flag);
         let form = if has("raw") { Form::Raw } else { Form::Folded };
-        let (patterns, matches, passes) = Default::default();
-        Ok(Rule { id, category, form, even_quoted: has("even_quoted"), patterns, matches, passes })
+        let (patterns, together, matches, passes) = Default::default();
+        let even_quoted = has("even_quoted");
+        Ok(Rule { id, category, form, even_quoted, patterns, together, matches, passes })
     }
 
     fn read(&mut self, line: &'static str, lists: &HashMap<&str, String>) -> Result<(), String> {
@@ -157,6 +228,10 @@ impl Rule {
         match key {
             "find" if self.form == Form::Raw => self.patterns.push(value.to_owned()),
             "find" => self.patterns.push(expand(value, lists)?),
+            "together" => {
+                let parts = value.split(" && ").map(|part| expand(part, lists));
+                self.together.push(parts.collect::<Result<_, _>>()?);
+            }
             "match" => self.matches.push(value),
             "pass" => self.passes.push(value),
             _ => return Err(format!("no such key: {line}")),
@@ -211,6 +286,11 @@ mod tests {
                 assert!(set.regex(at).is_some(), "{:?}", set.sources.get(at));
             }
         }
+        for conjunction in &book.conjunctions {
+            for source in &conjunction.wanted {
+                assert!(compile(source).is_ok(), "{source:?}");
+            }
+        }
         let mut ids: Vec<&str> = book.rules.iter().map(|rule| rule.id).collect();
         ids.sort_unstable();
         ids.dedup();
@@ -222,7 +302,8 @@ mod tests {
         let book = RULES.as_ref().unwrap();
         let mut failures = Vec::new();
         for rule in &book.rules {
-            assert!(!rule.patterns.is_empty(), "{} has no pattern", rule.id);
+            let is_empty = rule.patterns.is_empty() && rule.together.is_empty();
+            assert!(!is_empty, "{} has no pattern", rule.id);
             assert!(!rule.matches.is_empty(), "{} has no example", rule.id);
             assert!(!rule.passes.is_empty(), "{} has no counter-example", rule.id);
             for text in &rule.matches {
