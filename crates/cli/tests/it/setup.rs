@@ -182,23 +182,6 @@ fn secrets_of_a_file_are_masked_in_what_is_shown_and_kept_in_the_file() {
 }
 
 #[test]
-fn line_ends_of_windows_are_kept_in_the_file_and_not_printed() {
-    let space = space();
-    let home = Home::empty(&space);
-    std::fs::create_dir(home.at(".cursor")).unwrap();
-    let text = "{\r\n\t\"mcpServers\": {\r\n\t\t\"gh\": {\"command\": \"npx\"}\r\n\t}\r\n}\r\n";
-    std::fs::write(home.at(".cursor/mcp.json"), text).unwrap();
-    let shown = setup(&space, &home, &["--dry-run"]).out;
-    assert!(shown.contains("+\t\t\"oneiro\": {\n"), "{shown}");
-    assert!(!shown.contains(['\r', '\u{FFFD}']), "{shown:?}");
-    assert_eq!(setup(&space, &home, &["--yes"]).code, 0);
-    let set = home.read(".cursor/mcp.json");
-    assert_eq!(set.matches('\n').count(), set.matches("\r\n").count(), "{set:?}");
-    assert_eq!(setup(&space, &home, &["--undo", "--yes"]).code, 0);
-    assert_eq!(home.read(".cursor/mcp.json"), text);
-}
-
-#[test]
 fn files_that_were_missing_or_empty_are_so_again() {
     for (name, text) in [
         ("missing", None),

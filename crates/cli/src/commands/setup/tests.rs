@@ -390,3 +390,17 @@ fn an_empty_record_leaves_no_file_and_no_folder_of_ours() {
         assert!(!folder.join("setup.json").exists());
     }
 }
+
+#[test]
+fn line_ends_of_windows_are_kept_and_not_printed() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mcp.json");
+    let text = "{\r\n\t\"mcpServers\": {\r\n\t}\r\n}\r\n";
+    std::fs::write(&file, text).unwrap();
+    let original = Original::read(&file).unwrap();
+    let new = text.replace("{\r\n\t}", "{\r\n\t\t\"oneiro\": 1\r\n\t}");
+    let shown = original.diff(Some(&new));
+    assert!(shown.contains("+\t\t\"oneiro\": 1\n") && !shown.contains('\r'), "{shown:?}");
+    original.replace(Some(&new)).unwrap();
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), new);
+}
