@@ -35,7 +35,7 @@ fn completions_are_printed_for_every_shell() {
 fn help_tells_more_than_one_line() {
     for (command, says) in [
         (&["search"][..], "The query language: \"a phrase\", AND, OR"),
-        (&["context"], "Summaries and pinned messages come first"),
+        (&["context"], "As many messages as fit, the newest first"),
         (&["session", "rewind"], "Nothing is removed"),
         (&["session", "tree"], "A filled mark (●) is in the window now"),
     ] {
