@@ -35,15 +35,13 @@ impl Output {
     }
 
     /// Prints a note for people on standard error; none with `--json`.
-    #[expect(clippy::print_stderr, reason = "notes go to standard error")]
     pub fn note(&self, text: &str) {
         if !self.json {
-            eprintln!("{text}");
+            to_stderr(&format!("{text}\n"));
         }
     }
 
     /// Asks whether something may be removed. Without a terminal, `--yes` must have been given.
-    #[expect(clippy::print_stderr, reason = "questions go to standard error")]
     pub fn confirm_removal(&self, what: &str, yes: bool) -> anyhow::Result<bool> {
         if yes {
             return Ok(true);
@@ -53,7 +51,7 @@ impl Output {
                 .remedy(Remedy::Confirm)
                 .into());
         }
-        eprint!("Remove {}? [y/N] ", plain(what));
+        to_stderr(&format!("Remove {}? [y/N] ", plain(what)));
         let mut answer = String::new();
         std::io::stdin().read_line(&mut answer)?;
         let is_confirmed = matches!(answer.trim(), "y" | "Y" | "yes");
@@ -80,8 +78,14 @@ pub fn raw(text: &str) -> anyhow::Result<()> {
     }
 }
 
+/// Writes a text for people to standard error. That nobody reads it, as in `oneiro note list 2>&1 |
+/// head -1`, is no failure: the exit code tells how the command went.
+pub fn to_stderr(text: &str) {
+    let mut out = std::io::stderr().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
 /// Prints an error and returns its exit code.
-#[expect(clippy::print_stderr, reason = "errors go to standard error")]
 pub fn fail(error: &anyhow::Error, json: bool) -> ExitCode {
     let file = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());
     if file.is_some_and(|file| file.kind() == std::io::ErrorKind::BrokenPipe) {
@@ -106,12 +110,12 @@ pub fn fail(error: &anyhow::Error, json: bool) -> ExitCode {
     if json {
         let problem =
             serde_json::json!({"error": {"kind": kind.name(), "message": message, "hint": hint}});
-        eprintln!("{problem}");
+        to_stderr(&format!("{problem}\n"));
     } else {
         let style = Style::of_stream(&std::io::stderr());
-        eprintln!("{} {}", style.error("error:"), plain(&message));
+        to_stderr(&format!("{} {}\n", style.error("error:"), plain(&message)));
         if let Some(hint) = hint {
-            eprintln!("{} {}", style.hint("hint:"), plain(&hint));
+            to_stderr(&format!("{} {}\n", style.hint("hint:"), plain(&hint)));
         }
     }
     ExitCode::from(kind.row().exit)

@@ -75,10 +75,9 @@ pub fn run_and_exit_zero(hook: impl FnOnce() -> anyhow::Result<()>) -> ExitCode 
 }
 
 /// One line on standard error, which agents show only to people who look for it.
-#[expect(clippy::print_stderr, reason = "a hook reports errors here only")]
 pub fn print_error(error: &Error) {
     let line = crate::output::one_line(error.message(), 400);
-    eprintln!("oneiro hook: {line}");
+    crate::output::to_stderr(&format!("oneiro hook: {line}\n"));
 }
 
 /// Captures, or prints what is to be added to the prompt.

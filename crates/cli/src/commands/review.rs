@@ -11,7 +11,7 @@ use oneiro::{
     ShowMemory, WhyRequest,
 };
 use serde_json::{Value, json};
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 
 /// Review candidates
 ///
@@ -156,10 +156,8 @@ pub fn prompt(question: &str) -> anyhow::Result<String> {
 }
 
 /// Asks a question; `None` at the end of the input.
-#[expect(clippy::print_stderr, reason = "questions go to standard error")]
 fn read_answer(question: &str) -> anyhow::Result<Option<String>> {
-    eprint!("{question}: ");
-    std::io::stderr().flush()?;
+    crate::output::to_stderr(&format!("{question}: "));
     let mut answer = String::new();
     let read = std::io::stdin().read_line(&mut answer)?;
     Ok((read > 0).then(|| answer.trim().to_owned()))

@@ -1,6 +1,6 @@
 //! Errors: kinds, exit codes, hints, and stores that cannot be used.
 
-use crate::support::{bare, json, run, run_with};
+use crate::support::{bare, json, oneiro, run, run_with};
 use oneiro_testkit::{Backend, TestSpace};
 
 fn at(store: &std::path::Path, args: &[&str]) -> crate::support::Answer {
@@ -44,6 +44,21 @@ fn a_server_that_is_not_there_is_unavailable() {
     assert_eq!(answer.code, 5);
     assert_eq!(answer.error()["kind"], "unavailable");
     assert!(!answer.err.contains("secret"), "the password was printed");
+}
+
+/// As in `oneiro note add .. 2>&1 | head -1`, where notes find nobody who reads them.
+#[test]
+fn the_exit_code_stays_when_standard_error_is_closed() {
+    let space = TestSpace::new(Backend::Sqlite);
+    for (args, code) in [
+        (&["note", "add", "MEMORY.md", "tea"][..], 0),
+        (&["note", "remove", "MEMORY.md", "coffee"], 4),
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let status = oneiro(&space).args(args).stderr(writer).status().unwrap();
+        assert_eq!(status.code(), Some(code), "{args:?}");
+    }
 }
 
 #[test]
