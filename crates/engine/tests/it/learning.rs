@@ -82,12 +82,12 @@ on_both_backends! {
     fn a_statement_that_ends_another_retires_it_in_whatever_words_it_was_said(space) {
         let oneiro = new_space(space);
         let said = ["I go to fencing every Tuesday.", "I play chess every Sunday.", "Our team uses Slack for chat.", "My car is a Dacia.", "We drive a Dacia.", "Ich spiele Geige.", "Trabajo en Iberia."];
-        append(&oneiro, "before", &said.map(user));
+        append(&oneiro, "chat", &said.map(user));
         learn(&oneiro);
         let before = contents(&oneiro, MemoryStatus::Active);
         assert_eq!(before.len(), said.len(), "{before:?}");
         let ended = ["I quit fencing, it was too much.", "We no longer use Slack.", "My car is a Kia now.", "Ich spiele keine Geige mehr.", "Ya no trabajo en Iberia."];
-        append(&oneiro, "after", &ended.map(user));
+        append(&oneiro, "chat", &ended.map(user));
         learn(&oneiro);
         let active = contents(&oneiro, MemoryStatus::Active);
         let left: Vec<&String> = before.iter().filter(|old| active.contains(old)).collect();
