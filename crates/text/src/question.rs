@@ -72,6 +72,11 @@ pub struct Question {
 }
 
 impl Question {
+    /// Whether it asks for a value of which there may be a newer one.
+    pub fn asks_value(&self) -> bool {
+        self.number || self.version || self.time || self.recency == Recency::Newest
+    }
+
     /// Reads a question in any of the supported languages.
     pub fn read(text: &str) -> Question {
         let mut words = Words::of(text);
@@ -384,6 +389,25 @@ mod tests {
             ("いつ出発しますか", [false, true, false, false]),
         ] {
             assert_eq!(kinds(question), expected, "{question}");
+        }
+    }
+
+    #[test]
+    fn a_value_is_asked_for_by_number_time_version_or_now() {
+        for question in [
+            "What memory limit do the pods have?",
+            "How warm is the flow?",
+            "When is the handover?",
+            "Which plumber is it now?",
+            "Wie warm ist das Wasser?",
+            "Qual o tamanho máximo de uma foto?",
+            "履歴は何か月残す？",
+        ] {
+            assert!(Question::read(question).asks_value(), "{question}");
+        }
+        for question in ["Why did it fail?", "Which plumber did we choose?", "Wo steht der Wagen?"]
+        {
+            assert!(!Question::read(question).asks_value(), "{question}");
         }
     }
 

@@ -14,7 +14,7 @@ const GAP_MAX: f32 = 1.5;
 
 /// From this sum on an answer is strong: of the transcripts' and LoCoMo's tune halves, more than 85 %
 /// of such answers hold a gold message in the first three hits (`scripts/fit-ranking`).
-const STRONG_MIN: f32 = 1.5;
+const STRONG_MIN: f32 = 1.25;
 
 /// Below this sum the hits have next to nothing of the question, and none stands out.
 const WEAK_MIN: f32 = -1.4;

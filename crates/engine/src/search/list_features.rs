@@ -2,7 +2,7 @@
 //! the order in time, and the similarity to the best.
 
 use super::candidates::Candidate;
-use super::features::{REPLY_WORDS_MAX, similarity};
+use super::features::{REPLY_WORDS_MAX, TOPIC_FADE, TOPIC_MESSAGES, similarity};
 use super::known_text::Correction;
 use super::scorer::{Scored, Scorer};
 use oneiro_text::Recency;
@@ -29,6 +29,7 @@ impl Scorer<'_, '_> {
             one.features.session = sessions.get(&one.candidate.session).copied().unwrap_or(0.0);
             one.features.feedback = 0.0;
         }
+        self.add_topics(scored, others);
         self.add_corrections(scored);
         self.add_recency(scored);
         self.add_places(scored);
@@ -91,6 +92,22 @@ impl Scorer<'_, '_> {
             if let Some(one) = scored.get_mut(older) {
                 one.features.corrected = 1.0;
             }
+        }
+    }
+
+    /// How far the messages shortly before each one cover the query: what a message speaks of is often
+    /// named only there.
+    fn add_topics(&self, scored: &mut [Scored], others: &[Candidate]) {
+        let mut coverage: FxHashMap<i64, f32> =
+            others.iter().map(|one| (one.seq, one.coverage)).collect();
+        coverage.extend(scored.iter().map(|one| (one.candidate.seq, one.features.coverage)));
+        for one in scored.iter_mut() {
+            let before = self.before(one.candidate.doc, TOPIC_MESSAGES);
+            let shares = before.map(|seq| coverage.get(&seq).copied().unwrap_or(0.0));
+            let fades = std::iter::successors(Some(1.0), |fade| Some(fade * TOPIC_FADE));
+            one.features.topic =
+                shares.zip(fades).map(|(share, fade)| share * fade).fold(0.0, f32::max);
+            one.features.continues = one.features.topic * one.statement;
         }
     }
 

@@ -138,10 +138,11 @@ impl Oneiro {
         search: impl for<'t, 'c> Fn(&'t Tx<'c>, &'t View<'t>, &mut Reader) -> Result<T>,
     ) -> Result<(T, Option<String>)> {
         let mut reader = self.index.reader(query_vector.choice);
-        let mut is_current = true;
+        let (mut is_current, mut last) = (true, None);
         let found = self.store.read(|tx| {
             let segments = Segments::answering(tx)?;
             let (storage, texts) = (&segments, &texts(tx));
+            last = Some(texts.last()?);
             let view = self.index.cache.view(
                 Snapshot { storage, texts },
                 &mut reader,
@@ -160,7 +161,10 @@ impl Oneiro {
         if !is_current {
             self.rebuild_index_soon();
         }
-        self.index.schedule_indexing_after_search(self.store.read(|tx| texts(tx).last())?);
+        // As of the snapshot: what is written meanwhile asks for indexing itself.
+        if let Some(last) = last {
+            self.index.schedule_indexing_after_search(last);
+        }
         Ok((found, join_notes(damage.map(str::to_owned), query_vector.note.clone())))
     }
 

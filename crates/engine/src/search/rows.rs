@@ -33,6 +33,10 @@ impl Rows {
         }
     }
 
+    pub(super) fn are_messages(&self) -> bool {
+        matches!(self, Rows::Messages)
+    }
+
     /// How far a text is believed, from 0 to 1; 0 for anything but a memory.
     pub(super) fn belief(&self, number: i64) -> f32 {
         let Rows::Memories(memories) = self else { return 0.0 };

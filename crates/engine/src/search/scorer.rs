@@ -4,7 +4,7 @@
 use super::candidates::{Candidate, NEIGHBOUR_SCAN_DOCS};
 use super::features::{
     CONTEXT, Features, NEIGHBOURS, REPLY_WORDS_MAX, RoleFeatures, date_score, decision, length,
-    length_discount, similarity, similarity_in_context,
+    length_discount, may_be_user, similarity, similarity_in_context,
 };
 use super::known_text::{Correction, KnownText, KnownTextsAt, Vector};
 use super::query_terms::QueryTerms;
@@ -28,6 +28,8 @@ pub(super) struct Scored {
     /// How well its own text matches each word, without neighbours.
     pub(super) own: WordMatches,
     pub(super) correction: Correction,
+    /// How far it is a short statement of the user, from 0 to 1.
+    pub(super) statement: f32,
     /// Whether it calls a tool, or a tool wrote it.
     pub(super) is_tool_work: bool,
     /// The best chunk.
@@ -184,6 +186,12 @@ impl<'l, 'c> Scorer<'l, 'c> {
         Ok(())
     }
 
+    /// The messages before a document in its session, the nearest first.
+    pub(super) fn before(&self, doc: u32, count: usize) -> impl Iterator<Item = i64> {
+        let nearby = self.view.nearby(doc, -1, NEIGHBOUR_SCAN_DOCS);
+        nearby.take(count).filter_map(|at| self.view.doc(at).map(|doc| doc.seq))
+    }
+
     fn neighbours(&self, doc: u32) -> [Option<i64>; 4] {
         let mut near = [None; 4];
         for (step, places) in [(-1, [0, 2]), (1, [1, 3])] {
@@ -262,6 +270,7 @@ impl<'l, 'c> Scorer<'l, 'c> {
                     matched,
                     own: chunk.matched,
                     correction: text.correction,
+                    statement: 0.0,
                     is_tool_work: text.calls_tools || text.said.role == Role::Tool,
                     chunk: chunk.range.clone(),
                     vector: chunk.vector.clone(),
@@ -275,6 +284,7 @@ impl<'l, 'c> Scorer<'l, 'c> {
             matched: WordMatches::default(),
             own: WordMatches::default(),
             correction: Correction::None,
+            statement: 0.0,
             is_tool_work: false,
             chunk: 0..text.end,
             vector: None,
@@ -303,6 +313,20 @@ impl<'l, 'c> Scorer<'l, 'c> {
             && text.words <= REPLY_WORDS_MAX
         {
             features.replies = query_terms.share(&previous.matched) * (1.0 - text.asks);
+        }
+        // Who has a name talks to other people, who state things just as well.
+        if is_user && text.name.is_none() && self.rows.are_messages() {
+            if text.words <= REPLY_WORDS_MAX {
+                scored.statement = 1.0 - text.asks;
+            }
+            if may_be_user(query_terms.question.preferred) {
+                features.user_length = features.length;
+            }
+        }
+        let asks_value = query_terms.question.asks_value();
+        let takes_back = text.correction == Correction::Contradiction;
+        if asks_value && takes_back && !text.numbers.is_empty() {
+            features.replaces = scored.statement;
         }
         let decides = by.filter(|_| text.asks < 0.5);
         features.decision = decides.map_or(0.0, |by| decision(&query_terms.question, by));

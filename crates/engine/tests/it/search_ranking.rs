@@ -86,6 +86,34 @@ on_both_backends! {
         assert_first(&oneiro, "What is the day rate for Calder?", 5);
     }
 
+    fn a_short_choice_is_above_the_request_that_names_its_subject(space) {
+        let oneiro = open(space);
+        chat(&oneiro, "garden", &[
+            ("user", "we have to settle on the fence of the garden and the gate this week"),
+            ("assistant", "Larch lasts twenty years untreated and costs 38 a metre; spruce is half of \
+                           that and has to be painted every third year."),
+            ("user", "larch it is, I will not paint anything"),
+            ("assistant", "Ordered."),
+        ]);
+        chat(&oneiro, "other", &[("user", "the green one it is"), ("assistant", "Fine.")]);
+        assert_first(&oneiro, "which wood did we choose for the garden fence?", 3);
+    }
+
+    fn a_new_value_is_above_the_old_one_though_it_does_not_name_what_it_is_of(space) {
+        let oneiro = open(space);
+        chat(&oneiro, "pods", &[
+            ("user", "which memory limit do the pods of the importer have?"),
+            ("assistant", "The memory limit of the importer pods is 512Mi."),
+            ("user", "raise it to 1Gi"),
+            ("assistant", "The pods of the importer now have a memory limit of 1Gi."),
+            ("user", "no, make it 2Gi, a bit of air does not hurt"),
+            ("assistant", "Done."),
+        ]);
+        let hits = find(&oneiro, "what memory limit do the importer pods have?");
+        let place = |id: i64| hits.iter().position(|hit| *hit == id);
+        assert!(place(5) < place(3) && place(5) < Some(3), "{hits:?}");
+    }
+
     fn a_log_of_repeated_lines_does_not_crowd_out_other_messages(space) {
         let oneiro = open(space);
         let line = "WARN connection pool exhausted, waiting for a free connection in the pool\n";
