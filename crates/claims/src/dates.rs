@@ -207,6 +207,16 @@ fn planned_days(clause: &DatedClause<'_>, at: usize) -> Option<(usize, Date, Dat
         ("in" | "en", count, unit) => {
             return counted_days(clause, (count, unit)).map(|(a, b)| (3, a, b));
         }
+        ("semana", "que", "viene") | ("proxima", "semana", _) => {
+            let monday = 7 - i64::from(today.weekday().to_monday_zero_offset());
+            let words = if word(0) == "semana" { 3 } else { 2 };
+            return Some((words, day(monday)?, day(monday + 6)?));
+        }
+        ("mes", "que", "viene") | ("proximo", "mes", _) => {
+            let next = today.checked_add(1.month()).ok()?;
+            let words = if word(0) == "mes" { 3 } else { 2 };
+            return Some((words, next.first_of_month(), next.last_of_month()));
+        }
         ("dentro", "de", count) => {
             return counted_days(clause, (count, word(3))).map(|(first, last)| (4, first, last));
         }
@@ -252,8 +262,24 @@ fn planned_days(clause: &DatedClause<'_>, at: usize) -> Option<(usize, Date, Dat
     if matches!(word(named + 1), "evenings" | "mornings" | "afternoons" | "nights") {
         return None;
     }
+    if is_date_behind(clause, at + named + 1) {
+        return None;
+    }
     let days = i64::from(weekday) - i64::from(today.weekday().to_monday_zero_offset());
     one(named + 1 + follow, if days <= 0 { days + 7 } else { days })
+}
+
+/// Whether a weekday is only a part of the date behind it: "Friday, the 1st of December".
+fn is_date_behind(clause: &DatedClause<'_>, mut at: usize) -> bool {
+    let word = |at: usize| clause.sentence.word(at);
+    let is_month = |at: usize| VOCABULARY.get(word(at)).is_some_and(|entry| entry.is_month);
+    let has_digit = |at: usize| word(at).starts_with(|letter: char| letter.is_ascii_digit());
+    while matches!(word(at), "," | "the" | "den" | "dem" | "der" | "el") {
+        at += 1;
+    }
+    let is_linked = matches!(word(at + 1), "of" | "de");
+    has_digit(at) && (is_month(at + 1) || is_linked && is_month(at + 2))
+        || is_month(at) && has_digit(at + 1)
 }
 
 /// The days after "in": two weeks, drei Tagen, un mes.

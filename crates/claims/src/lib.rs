@@ -9,6 +9,7 @@ mod context;
 mod dates;
 mod language;
 mod patterns;
+mod plain;
 mod referent;
 mod resolve;
 mod secrets;
@@ -20,10 +21,11 @@ use std::ops::Range;
 use oneiro_model::{MemoryKind, Timestamp};
 
 pub use claim::claims;
+pub use plain::plain_sentences;
 pub use resolve::{ResolvedDates, resolve_dates};
 
 /// Increased whenever a rule changes, so that messages are read again.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

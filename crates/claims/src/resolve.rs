@@ -60,6 +60,12 @@ mod tests {
         let resolved = resolve_dates("i'm off from tomorrow until thursday", at, 0, true);
         assert_eq!(resolved.text, "i'm off from 3 March 2026 until 5 March 2026");
         assert_eq!(resolved.days.len(), 2);
+        let week = resolve_dates("La semana que viene voy a Lisboa.", at, 0, true);
+        assert_eq!(week.text, "En la semana del 9 de marzo de 2026 voy a Lisboa.");
+        // A weekday before a date is part of it.
+        for said in ["the exam is on friday 13 march 2026", "am Freitag, den 13. März 2026"] {
+            assert_eq!(resolve_dates(said, at, 0, true).text, said);
+        }
         let plain = resolve_dates("We have two cats.", at, 0, true);
         assert_eq!((plain.text.as_str(), plain.days.len()), ("We have two cats.", 0));
     }

@@ -5,6 +5,7 @@ mod conversation;
 mod faults;
 mod growth;
 mod matrix;
+pub mod months;
 mod random;
 mod server;
 

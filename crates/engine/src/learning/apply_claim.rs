@@ -30,7 +30,7 @@ const CORRECTED_SHARE: f64 = 0.5;
 const OTHER_KIND_SHARE: f64 = 0.75;
 
 /// Newest memories among which what a correction is about is looked for.
-const COMPARED_MEMORIES: usize = 500;
+pub(super) const COMPARED_MEMORIES: usize = 500;
 
 /// Turns a claim into a memory, a citation or nothing.
 pub(super) fn apply_claim(
@@ -117,7 +117,11 @@ fn candidate_of(edit: &Edit<'_, '_>, message: &MessageClaims, found: &FoundClaim
 
 /// Supersedes what only learning knew; returns how many memories that were. What a person stated by hand is
 /// suspended by the contradiction, and a person settles it.
-fn supersede_learnt(edit: &Edit<'_, '_>, memory: &Memory, replaced: &[Memory]) -> Result<usize> {
+pub(super) fn supersede_learnt(
+    edit: &Edit<'_, '_>,
+    memory: &Memory,
+    replaced: &[Memory],
+) -> Result<usize> {
     let mut superseded = 0;
     for old in replaced {
         if is_only_learnt(edit.tx, old)? {
@@ -158,7 +162,7 @@ fn said_after<'m>(tx: &Tx<'_>, others: &'m [Memory], at: Timestamp) -> Result<Op
 
 /// Suspends what the person's newer statement, said at a time, replaces, though that statement still waits:
 /// it is not to be told, recalled or promoted as true until both are settled.
-fn suspend_replaced(
+pub(super) fn suspend_replaced(
     edit: &Edit<'_, '_>,
     (memory, said_at): (&Memory, Timestamp),
     replaced: impl Iterator<Item = Memory>,
@@ -181,7 +185,7 @@ fn reason(message: &MessageClaims, found: &FoundClaim) -> String {
     format!("{who}, {} (rule {})", message.at.date_text(), found.claim.rule)
 }
 
-fn is_within_daily_limit(edit: &Edit<'_, '_>, at: Timestamp) -> Result<bool> {
+pub(super) fn is_within_daily_limit(edit: &Edit<'_, '_>, at: Timestamp) -> Result<bool> {
     let from = Timestamp::from_micros(at.day_number() * Span::DAY.micros());
     let until = from.plus(Span::DAY);
     Ok(learning::count_believed(edit.tx, from, until)? < BELIEVED_PER_DAY)

@@ -8,6 +8,7 @@ mod apply_claim;
 mod endings;
 mod interactions;
 mod read;
+mod told_changes;
 mod turns;
 mod undated;
 mod uses;
@@ -23,6 +24,7 @@ use oneiro_store::message_rows;
 use oneiro_store::{Tx, learning};
 use read::{MessageClaims, Reader};
 use std::time::{Duration, Instant};
+use told_changes::apply_told_changes;
 pub(crate) use uses::UsageMatcher;
 
 /// Messages that are read at once.
@@ -135,6 +137,7 @@ impl Oneiro {
                 for found in &message.claims {
                     apply_claim(edit, &message, found, &mut counted)?;
                 }
+                apply_told_changes(edit, &message, &mut counted)?;
                 record_uses(edit, &message, &mut counted)?;
                 Ok((Learnt::Done, counted))
             })?;

@@ -1,6 +1,7 @@
 //! Reads messages for what they state: who said it, about whom, in which project, and which memories an
 //! answer rests on. It writes nothing.
 
+use super::told_changes::{ToldChange, told_changes};
 use super::uses::UsageMatcher;
 use crate::echo::{ServedLines, Stripped, served_to, without_labelled_lines};
 use crate::memories::{USER_SUBJECT, judge_message, typed_text};
@@ -38,6 +39,8 @@ pub(super) struct MessageClaims {
     pub(super) subject: String,
     pub(super) project: Option<String>,
     pub(super) claims: Vec<FoundClaim>,
+    /// Sentences in own words that may take back what is known.
+    pub(super) changes: Vec<ToldChange>,
     /// Memories that it rests on, if an assistant wrote it, and the prompt that it answers.
     pub(super) used: Vec<MemoryId>,
     pub(super) prompt: String,
@@ -173,7 +176,13 @@ impl<'r, 'c> Reader<'r, 'c> {
             Speaker::Assistant => self.used_memories(whole, &stripped, session),
             Speaker::Person => Vec::new(),
         };
-        if found.is_empty() && used.is_empty() {
+        let changes = match speaker {
+            Speaker::Person if trust == Trust::Owner => {
+                told_changes(text, row.at, utterance.utc_offset_seconds)
+            }
+            _ => Vec::new(),
+        };
+        if found.is_empty() && used.is_empty() && changes.is_empty() {
             return Ok(None);
         }
         let prompt = if used.is_empty() { String::new() } else { self.prompt(row)? };
@@ -185,6 +194,7 @@ impl<'r, 'c> Reader<'r, 'c> {
             subject,
             project: session.project.clone(),
             claims: found,
+            changes,
             used,
             prompt,
             may_activate: self.settings.learn_activate_own_words,

@@ -182,12 +182,16 @@ impl AskedTime {
         let is_asked = |(first, end): (Timestamp, Timestamp)| {
             self.days.iter().any(|(from, until)| first < *until && *from < end)
         };
+        let ahead = |(first, end): &(Timestamp, Timestamp)| {
+            *first > said_at || is_tonight && *end > said_at
+        };
+        // "From 20 to 22 November", said on the 20th.
+        let is_range = dates.days.len() > 1 || has_phrase("until", sentence);
+        let is_running = is_range && dates.days.iter().any(|(_, end)| *end > said_at);
+        let was_ahead = is_running || dates.days.iter().all(ahead);
         !dates.days.is_empty()
-            && dates.days.into_iter().all(|(first, end)| {
-                (first > said_at || is_tonight && end > said_at)
-                    && end <= self.now
-                    && !is_asked((first, end))
-            })
+            && was_ahead
+            && dates.days.into_iter().all(|days| days.1 <= self.now && !is_asked(days))
     }
 
     /// A text with days in place of words such as "tomorrow", if one of them was ahead when it was said.
@@ -389,7 +393,7 @@ pub(super) fn speaker_of(
 struct Judge<'n> {
     newer: &'n [Source],
     /// Statements with a topic, as (source, sentence).
-    by_topic: FxHashMap<&'n str, Vec<(usize, usize)>>,
+    by_topic: FxHashMap<String, Vec<(usize, usize)>>,
     /// Statements of people about themselves.
     own: Vec<(usize, usize)>,
     compared: usize,
@@ -401,8 +405,8 @@ impl<'n> Judge<'n> {
             Judge { newer, by_topic: FxHashMap::default(), own: Vec::new(), compared: 0 };
         for (number, source) in newer.iter().enumerate() {
             for (at, (_, statement)) in source.sentences.iter().enumerate() {
-                for topic in statement.topics() {
-                    judge.by_topic.entry(topic.as_str()).or_default().push((number, at));
+                for key in statement.keys() {
+                    judge.by_topic.entry(key).or_default().push((number, at));
                 }
                 if statement.is_own && is_plain(statement) {
                     judge.own.push((number, at));
@@ -430,8 +434,8 @@ impl<'n> Judge<'n> {
     /// The newer source that replaces a statement.
     fn replacement(&mut self, source: &Source, statement: &Statement) -> Option<usize> {
         let mut candidates: Vec<(usize, usize)> = Vec::new();
-        for topic in statement.topics() {
-            candidates.extend(self.by_topic.get(topic.as_str()).into_iter().flatten());
+        for key in statement.keys() {
+            candidates.extend(self.by_topic.get(&key).into_iter().flatten());
         }
         if statement.is_own {
             candidates.extend(&self.own);

@@ -57,6 +57,7 @@ mod idempotence;
 mod jobs;
 mod learning;
 mod learning_month;
+mod learning_months;
 mod lineage;
 mod listing;
 mod lost_writes;
