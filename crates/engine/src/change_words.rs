@@ -30,6 +30,9 @@ const SHARED_WORDS_MIN: usize = 2;
 /// "Notar" and "Notartermin".
 const COMMON_LETTERS_MIN: usize = 5;
 
+/// Letters of a stem that a word without one may begin with.
+const STEM_LETTERS_MIN: usize = 4;
+
 /// German words that show the language.
 const GERMAN_WORDS_MIN: usize = 2;
 
@@ -416,7 +419,10 @@ impl Statement {
     }
 
     fn has_stem(&self, stem: &str) -> bool {
-        self.topics.iter().any(|topic| topic.term == stem)
+        // The language of a short statement may not be seen, and then its words have no stems.
+        self.topics.iter().any(|topic| {
+            topic.term == stem || stem.len() >= STEM_LETTERS_MIN && topic.norm.starts_with(stem)
+        })
     }
 
     fn has_word(&self, word: &str) -> bool {
