@@ -33,7 +33,7 @@ const ARROWS: [(&str, &[&str]); 19] = [
     ("oneiro-page", &["oneiro"]),
     ("oneiro-demo", &["oneiro"]),
     ("oneiro-server", &["oneiro", "oneiro-mcp", "oneiro-page"]),
-    ("oneiro-bench", &["oneiro", "oneiro-text", "oneiro-count"]),
+    ("oneiro-bench", &["oneiro", "oneiro-text", "oneiro-count", "oneiro-inference"]),
     (
         "oneiro-cli",
         &[

@@ -1,26 +1,22 @@
 //! Leaves out what no longer holds though nobody learnt it: what a newer statement replaced, and plans whose
 //! days have passed. Sentences are judged one by one, so that a message keeps what still holds.
 
+use super::asked_time::AskedTime;
 use super::excerpt::{BEST_CHARS, OTHER_CHARS, excerpt};
 use super::gather::{BEST_MESSAGES, Gathered};
 use super::line::{Line, MessageParts};
 use super::prompt::Prompt;
 use super::relevance::RelevanceScorer;
+use super::source::{Source, shown_sources, source_of_memory, speaker_of};
 use crate::Oneiro;
-use crate::change_words::{Statement, begins_on_date, has_phrase, is_planned};
-use crate::echo::is_served_text;
-use crate::learning::last_said;
-use crate::memories::{compare_statements, typed_text};
-use oneiro_claims::resolve_dates;
-use oneiro_extract::sentence_ranges;
+use crate::change_words::Statement;
+use crate::memories::compare_statements;
 use oneiro_model::{
-    Hit, HitKind, MessageId, OmitReason, PackKind, PackRequest, Relation, Result, Role,
-    SearchRequest, SessionId, Timestamp, Visibility,
+    HitKind, MessageId, OmitReason, PackKind, PackRequest, Relation, Result, Role, SearchRequest,
 };
-use oneiro_store::message_rows::{self, MessageRow};
-use oneiro_store::{Tx, memories, sessions};
+use oneiro_store::message_rows::{self};
+use oneiro_store::{Tx, sessions};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::ops::Range;
 
 /// Pairs of statements that are compared by rules in one pack.
 const COMPARED_MAX: usize = 128;
@@ -47,159 +43,11 @@ const CORRECTED_WITHIN: usize = 3;
 const LOOKED_BEHIND: usize = 20;
 const REPEATED_WITHIN: i64 = 4;
 
-/// Somebody's words.
-struct Source {
-    kind: PackKind,
-    id: String,
-    /// The number of the message; 0 for a memory.
-    seq: i64,
-    at: Timestamp,
-    speaker: Option<String>,
-    /// Whether a person said it, or it is a memory.
-    is_stated: bool,
-    session: Option<SessionId>,
-    /// The message that it is, or that the memory cites last, with its session.
-    said_in: Option<(SessionId, i64)>,
-    project: Option<String>,
-    text: String,
-    sentences: Vec<(Range<usize>, Statement)>,
-    /// Whether it may be shown in place of what it replaces.
-    is_shown: bool,
-}
-
-impl Source {
-    fn read(mut self) -> Source {
-        let text = std::mem::take(&mut self.text);
-        let ranges = sentence_ranges(&text).into_iter();
-        let sentences = ranges.filter_map(|range| {
-            let statement = Statement::read(text.get(range.clone())?);
-            Some((range, statement))
-        });
-        self.sentences = sentences.collect();
-        self.text = text;
-        self
-    }
-
-    fn of_hit(hit: &Hit, speaker: &str) -> Source {
-        Source {
-            kind: PackKind::Message,
-            id: hit.id.to_string(),
-            seq: hit.id.0,
-            at: hit.at,
-            speaker: Some(speaker.to_owned()),
-            is_stated: hit.role == Role::User && !is_served_text(&hit.snippet),
-            session: Some(hit.session_id.clone()),
-            said_in: Some((hit.session_id.clone(), hit.id.0)),
-            project: hit.project.clone(),
-            text: hit.snippet.clone(),
-            sentences: Vec::new(),
-            is_shown: true,
-        }
-        .read()
-    }
-
-    /// What a person typed; `None` if they repeat what was served.
-    fn of_row(row: &MessageRow, session: &SessionId, speaker: Option<&str>) -> Option<Source> {
-        let text = typed_text(&row.body);
-        let name = row.body.get("name").and_then(serde_json::Value::as_str).or(speaker);
-        let is_stated = row.role == Role::User && row.visibility != Visibility::Rewound;
-        (is_stated && !is_served_text(&text)).then(|| {
-            Source {
-                kind: PackKind::Message,
-                id: MessageId(row.seq).to_string(),
-                seq: row.seq,
-                at: row.at,
-                speaker: Some(name.unwrap_or(Role::User.as_str()).to_owned()),
-                is_stated: true,
-                session: Some(session.clone()),
-                said_in: Some((session.clone(), row.seq)),
-                project: None,
-                text,
-                sentences: Vec::new(),
-                is_shown: false,
-            }
-            .read()
-        })
-    }
-
-    fn is_after(&self, other: &Source) -> bool {
-        (self.at, self.seq) > (other.at, other.seq)
-    }
-
-    /// Whether a statement of it may be about the same person and project as one of `older`.
-    fn is_about_same(&self, newer: &Statement, older: (&Source, &Statement)) -> bool {
-        let (source, statement) = older;
-        let is_other_project = self.project.is_some()
-            && source.project.is_some()
-            && self.project != source.project
-            && !newer.is_own;
-        let is_same_person = match (source.is_stated, newer.is_own || statement.is_own) {
-            (_, false) => true,
-            (true, true) => match (&self.speaker, &source.speaker) {
-                (Some(one), Some(other)) => one.to_lowercase() == other.to_lowercase(),
-                _ => true,
-            },
-            // An assistant speaks to the person of its session.
-            (false, true) => self.session == source.session,
-        };
-        !is_other_project && is_same_person
-    }
-}
-
 /// Why a sentence is left out, and the newer source that replaced it.
 #[derive(Clone, Copy)]
 struct Dropped {
     reason: OmitReason,
     newer: Option<usize>,
-}
-
-/// What is known of the time that a prompt asks about.
-pub(super) struct AskedTime {
-    now: Timestamp,
-    utc_offset_seconds: i32,
-    /// Whether it asks what was.
-    pub(super) is_past: bool,
-    days: Vec<(Timestamp, Timestamp)>,
-}
-
-impl AskedTime {
-    pub(super) fn read(prompt: &Prompt, now: Timestamp, utc_offset_seconds: i32) -> AskedTime {
-        AskedTime {
-            now,
-            utc_offset_seconds,
-            is_past: has_phrase("asks about the past", &prompt.text),
-            days: resolve_dates(&prompt.text, now, utc_offset_seconds, false).days,
-        }
-    }
-
-    /// Whether a sentence is a plan whose days have passed, and the prompt does not ask for them.
-    fn has_passed(&self, sentence: &str, said_at: Timestamp) -> bool {
-        if self.is_past || !is_planned(sentence) || begins_on_date(sentence) {
-            return false;
-        }
-        let dates = resolve_dates(sentence, said_at, self.utc_offset_seconds, true);
-        let is_tonight = has_phrase("tonight", sentence);
-        let is_asked = |(first, end): (Timestamp, Timestamp)| {
-            self.days.iter().any(|(from, until)| first < *until && *from < end)
-        };
-        let ahead = |(first, end): &(Timestamp, Timestamp)| {
-            *first > said_at || is_tonight && *end > said_at
-        };
-        // "From 20 to 22 November", said on the 20th.
-        let is_range = dates.days.len() > 1 || has_phrase("until", sentence);
-        let is_running = is_range && dates.days.iter().any(|(_, end)| *end > said_at);
-        let was_ahead = is_running || dates.days.iter().all(ahead);
-        !dates.days.is_empty()
-            && was_ahead
-            && dates.days.into_iter().all(|days| days.1 <= self.now && !is_asked(days))
-    }
-
-    /// A text with days in place of words such as "tomorrow", if one of them was ahead when it was said.
-    fn resolved(&self, said: &str, at: Timestamp) -> Option<String> {
-        let dates = resolve_dates(said, at, self.utc_offset_seconds, is_planned(said));
-        let is_ahead = dates.days.iter().any(|(first, _)| *first > at);
-        (is_ahead && dates.text != said).then_some(dates.text)
-    }
 }
 
 /// What a pack was asked for, and what was found for it.
@@ -316,77 +164,6 @@ impl Oneiro {
         })?;
         Ok(newer)
     }
-}
-
-/// The words of the memories and messages that would be shown.
-fn shown_sources(tx: &Tx<'_>, lines: &[Line], gathered: &Gathered<'_>) -> Result<Vec<Source>> {
-    let mut sources = Vec::new();
-    for line in lines.iter().filter(|line| line.omit.is_none()) {
-        match line.kind {
-            PackKind::Memory => {
-                let mut hits = gathered.memories.memories.iter();
-                if let Some(hit) = hits.find(|hit| hit.id.as_str() == line.id) {
-                    sources.extend(source_of_memory(tx, hit)?);
-                }
-            }
-            PackKind::Message => {
-                let mut hits = gathered.messages.hits.iter();
-                if let Some(hit) = hits.find(|hit| hit.id.to_string() == line.id) {
-                    sources.push(Source::of_hit(hit, gathered.speaker(hit)));
-                }
-            }
-            _ => {}
-        }
-    }
-    Ok(sources)
-}
-
-fn source_of_memory(tx: &Tx<'_>, hit: &oneiro_model::MemoryHit) -> Result<Option<Source>> {
-    let found = memories::by_id_prefix(tx, hit.id.as_str())?.into_iter().next();
-    let Some((_, memory)) = found else { return Ok(None) };
-    let said = last_said(tx, &memory)?;
-    let cited = memory
-        .citations
-        .iter()
-        .filter_map(|citation| Some((citation.session_id.clone()?, citation.message_id?.0)));
-    let source = Source {
-        kind: PackKind::Memory,
-        id: hit.id.to_string(),
-        seq: 0,
-        at: said,
-        speaker: hit.subject.clone(),
-        is_stated: true,
-        session: None,
-        said_in: cited.max_by_key(|(_, seq)| *seq),
-        project: hit.project.clone(),
-        text: hit.content.clone(),
-        sentences: Vec::new(),
-        is_shown: true,
-    };
-    Ok(Some(source.read()))
-}
-
-/// Who said a message: the name, the user of the session, or the role.
-pub(super) fn speaker_of(
-    tx: &Tx<'_>,
-    hit: &Hit,
-    known: &mut FxHashMap<SessionId, Option<String>>,
-) -> Result<String> {
-    if let Some(name) = hit.name.as_deref().map(str::trim).filter(|name| !name.is_empty()) {
-        return Ok(name.to_owned());
-    }
-    if hit.role != Role::User {
-        return Ok(hit.role.as_str().to_owned());
-    }
-    if !known.contains_key(&hit.session_id) {
-        let user = match sessions::key(tx, &hit.session_id)? {
-            Some(key) => sessions::get_without_prompt(tx, key)?.and_then(|it| it.user_id),
-            None => None,
-        };
-        known.insert(hit.session_id.clone(), user);
-    }
-    let user = known.get(&hit.session_id).and_then(Option::as_deref);
-    Ok(user.unwrap_or(hit.role.as_str()).to_owned())
 }
 
 /// Finds the newer statement that replaces an older one.

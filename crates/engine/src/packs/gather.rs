@@ -1,11 +1,13 @@
 //! Gathers the lines that a pack may show: facts of the project, memories and messages, each band in the
 //! order of relevance, with the reason if one may not be shown.
 
-use super::current::{Asked, AskedTime, speaker_of};
+use super::asked_time::AskedTime;
+use super::current::Asked;
 use super::excerpt::{BEST_CHARS, OTHER_CHARS, excerpt};
 use super::line::{Line, MemoryParts, MessageParts};
 use super::prompt::Prompt;
 use super::relevance::{Relevance, RelevanceScorer};
+use super::source::speaker_of;
 use crate::Oneiro;
 use crate::echo::{comparable, is_served_text};
 use crate::memories::{USER_SUBJECT, with_asked_words};

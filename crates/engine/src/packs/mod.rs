@@ -1,6 +1,7 @@
 //! Packs: the lines of memory that a prompt needs, in the order of trust, within a budget of tokens, and
 //! nothing if nothing is relevant.
 
+mod asked_time;
 mod current;
 mod excerpt;
 mod fit;
@@ -9,6 +10,7 @@ mod line;
 mod prompt;
 mod recalled;
 mod relevance;
+mod source;
 mod why;
 
 use crate::echo::{self, NewServedLine};

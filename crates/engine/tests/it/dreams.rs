@@ -17,17 +17,17 @@ const DAY: i64 = 86_400;
 /// The night after [`learn_peanuts`].
 pub const NIGHT_SECONDS: i64 = 4 * DAY;
 
-fn person(oneiro: &Oneiro) -> Oneiro {
+pub fn person(oneiro: &Oneiro) -> Oneiro {
     oneiro.acting_as(Actor::new(ActorKind::Person, ActorSurface::Cli))
 }
 
 /// Sets the clock to some hour of a day.
-fn set_clock(oneiro: &Fixed, day: i64, hour: i64) {
+pub fn set_clock(oneiro: &Fixed, day: i64, hour: i64) {
     oneiro.clock.set(day * DAY + hour * 3_600);
 }
 
 /// Stores messages of a day.
-fn say(oneiro: &Fixed, day: i64, messages: Vec<Value>) -> Vec<i64> {
+pub fn say(oneiro: &Fixed, day: i64, messages: Vec<Value>) -> Vec<i64> {
     let at = Timestamp::from_micros(NOW.micros() + day * DAY * 1_000_000);
     let messages = messages.into_iter().map(|mut body| {
         body["at"] = json!(at.to_string());
@@ -41,7 +41,7 @@ fn say(oneiro: &Fixed, day: i64, messages: Vec<Value>) -> Vec<i64> {
     appended.ids.into_iter().map(|id| id.0).collect()
 }
 
-fn by(who: &str, text: &str) -> Value {
+pub fn by(who: &str, text: &str) -> Value {
     json!({"role": "user", "name": who, "content": text})
 }
 
@@ -52,7 +52,7 @@ fn recall_prompts(oneiro: &Oneiro, prompts: &[&str]) {
     }
 }
 
-fn dream(oneiro: &Oneiro) -> DreamRun {
+pub fn dream(oneiro: &Oneiro) -> DreamRun {
     let run = oneiro.dreams().run(&DreamRequest::default()).unwrap();
     assert_eq!(run.outcome, DreamOutcome::Processed, "{run:?}");
     run
@@ -63,7 +63,7 @@ pub fn memory_note(oneiro: &Oneiro) -> String {
     oneiro.notes().get(&name).map(|note| note.content).unwrap_or_default()
 }
 
-fn candidate(oneiro: &Oneiro, words: &str) -> DreamCandidate {
+pub fn candidate(oneiro: &Oneiro, words: &str) -> DreamCandidate {
     let all = oneiro.dreams().candidates(&ListCandidates::default()).unwrap().items;
     let found = all.iter().find(|candidate| candidate.claim.contains(words));
     found.cloned().unwrap_or_else(|| panic!("{words} is no candidate: {all:#?}"))
@@ -293,30 +293,6 @@ on_both_backends! {
         assert!(memories(&oneiro).iter().all(|memory| memory.status == MemoryStatus::Candidate));
     }
 
-    fn lines_that_a_person_wrote_in_dated_notes_are_evidence_and_an_agents_are_none(space) {
-        let oneiro = open(space);
-        set_clock(&oneiro, 1, 12);
-        let said = vec![by("Ana", "I'm allergic to peanuts."), by("Ana", "I live in Braga.")];
-        say(&oneiro, 1, said);
-        oneiro.learning().extract(&Default::default()).unwrap();
-        let agent = oneiro.acting_as(Actor::new(ActorKind::Agent, ActorSurface::Mcp));
-        for day in 2..=4 {
-            set_clock(&oneiro, day, 12);
-            let name = dated_note(day);
-            person(&oneiro).notes().edit(&name, add("Ana: I'm allergic to peanuts.")).unwrap();
-            agent.notes().edit(&name, add("Ana: I live in Braga.")).unwrap();
-        }
-        set_clock(&oneiro, 4, 14);
-        dream(&oneiro);
-        let evidence = candidate(&oneiro, "peanuts").evidence;
-        assert_eq!((evidence.recalls, evidence.days, evidence.uses), (3, 3, 0), "{evidence:?}");
-        let all = oneiro.dreams().candidates(&ListCandidates::default()).unwrap().items;
-        assert!(!all.iter().any(|one| one.claim.contains("Braga")), "{all:#?}");
-        let explained = oneiro.dreams().explain("peanuts").unwrap();
-        let lines = explained.counted.iter().filter(|one| one.text.as_deref() == Some("Ana: I'm allergic to peanuts."));
-        assert_eq!(lines.count(), 3, "{:#?}", explained.counted);
-    }
-
     fn tenfold_exposure_and_machines_change_nothing(space) {
         let oneiro = open(space);
         set_clock(&oneiro, 1, 12);
@@ -426,15 +402,10 @@ on_both_backends! {
     }
 }
 
-fn add(line: &str) -> EditNote {
+/// Adds an entry to a note.
+pub fn add(line: &str) -> EditNote {
     let edit = NoteEdit { action: EditAction::Add, text: Some(line.to_owned()), old: None };
     EditNote { edits: vec![edit], style: None, message: None }
-}
-
-/// The dated note of a day.
-fn dated_note(day: i64) -> NoteName {
-    let at = Timestamp::from_micros(NOW.micros() + day * DAY * 1_000_000);
-    NoteName::parse(&format!("memory/{}.md", at.date_text())).unwrap()
 }
 
 /// Replaces the claim of [`learn_peanuts`] by one statement, and that by another.

@@ -41,6 +41,7 @@ mod counters;
 mod differential;
 mod dreams;
 mod dreams_faults;
+mod dreams_notes;
 mod dreams_surfaces;
 mod earlier_stores;
 mod echo;
