@@ -186,7 +186,7 @@ impl Statement {
 
     /// Whether it has a value that may stand in place of the one of an older statement.
     fn has_value_like(&self, older: &Statement) -> bool {
-        if older.has_number && self.is_value_changed || self.has_number && older.has_number {
+        if older.has_number && (self.is_value_changed || self.has_number) {
             return true;
         }
         let has_capitals = self.has_capitals && older.has_capitals;

@@ -79,19 +79,40 @@ pub(super) fn apply_told_changes(
         }
     }
     for change in &message.changes {
-        apply_told_change(edit, message, change, &known, counted)?;
+        let Replaced { memories, by } = replaced_by(edit, message, change, &known)?;
+        let Some(first) = memories.first() else { continue };
+        let by = match by {
+            Some(by) => by,
+            None => {
+                let Some(new) = new_statement(edit, message, change, first)? else { continue };
+                let is_active = new.status == MemoryStatus::Active;
+                *(if is_active { &mut counted.active } else { &mut counted.candidates }) += 1;
+                new
+            }
+        };
+        if by.status == MemoryStatus::Active {
+            counted.superseded += supersede_learnt(edit, &by, &memories)?;
+        } else {
+            suspend_replaced(edit, (&by, message.at), memories.into_iter())?;
+        }
     }
     Ok(())
 }
 
-fn apply_told_change(
+/// What a sentence takes back.
+struct Replaced {
+    memories: Vec<Memory>,
+    /// The claim of the message that states the sentence, if there is one.
+    by: Option<Memory>,
+}
+
+fn replaced_by(
     edit: &Edit<'_, '_>,
     message: &MessageClaims,
     change: &ToldChange,
     known: &[Memory],
-    counted: &mut Extracted,
-) -> Result<()> {
-    let (mut replaced, mut by) = (Vec::new(), None);
+) -> Result<Replaced> {
+    let mut found = Replaced { memories: Vec::new(), by: None };
     for memory in known {
         let content = normalise(&memory.content);
         if !is_about(memory, message) || !change.statement.may_be_about(&content) {
@@ -103,7 +124,7 @@ fn apply_told_change(
         let own = cited.find(|citation| citation.message_id == Some(MessageId(message.seq)));
         if let Some(own) = own {
             let states = change.quote.contains(own.quote.trim());
-            by = by.or(states.then_some(memory));
+            found.by = found.by.or(states.then_some(memory));
             continue;
         }
         let older = Statement::read(&memory.content);
@@ -117,26 +138,10 @@ fn apply_told_change(
             && change.statement.tells_change_of(&older)
             && last_said(edit.tx, &memory)? <= message.at
         {
-            replaced.push(memory);
+            found.memories.push(memory);
         }
     }
-    let Some(first) = replaced.first() else { return Ok(()) };
-    let by = match by {
-        Some(by) => by,
-        None => {
-            let new = new_statement(edit, message, change, first)?;
-            let Some(new) = new else { return Ok(()) };
-            let is_active = new.status == MemoryStatus::Active;
-            *(if is_active { &mut counted.active } else { &mut counted.candidates }) += 1;
-            new
-        }
-    };
-    if by.status == MemoryStatus::Active {
-        counted.superseded += supersede_learnt(edit, &by, &replaced)?;
-    } else {
-        suspend_replaced(edit, (&by, message.at), replaced.into_iter())?;
-    }
-    Ok(())
+    Ok(found)
 }
 
 /// Whether a memory may be about what a message speaks of.
