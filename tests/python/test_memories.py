@@ -78,3 +78,17 @@ def test_turns_are_interactions(memory: oneiro.Oneiro) -> None:
     (turn,) = memory.interactions(session="s")
     assert (turn.prompt, turn.response) == ("Where is the key?", None)
     assert memory.interaction(turn.id).response == "Under the mat."
+
+
+def test_a_candidate_of_a_dream_is_explained(memory: oneiro.Oneiro) -> None:
+    for session in ("monday", "tuesday"):
+        said = {"role": "user", "content": "I'm allergic to peanuts."}
+        memory.append(session, [said], create={})
+    memory.extract()
+    memory.dream()
+    (candidate,) = memory.dream_candidates().items
+    explained = memory.explain_candidate(candidate.id)
+    assert (explained.claim, explained.decision) == ("I'm allergic to peanuts.", "waiting")
+    assert (explained.gate, explained.thresholds.min_recall_count) == ("recalls", 3)
+    assert [one.kind for one in explained.counted] == ["statement", "statement"]
+    assert (explained.promotion, explained.line) == (None, None)

@@ -33,6 +33,7 @@ from oneiro.types import (
     DreamRun,
     DreamStatus,
     Expanded,
+    ExplainedCandidate,
     ExplainedPack,
     Extracted,
     Found,
@@ -1076,9 +1077,9 @@ class Oneiro:
         page = self._native.dream_candidates(request)
         return Page([DreamCandidate._from(one) for one in page["items"]], page["next"])
 
-    def explain_candidate(self, id: str) -> DreamCandidate:
-        """What was decided about a candidate, and what it is missing."""
-        return DreamCandidate._from(self._native.explain_candidate(id))
+    def explain_candidate(self, id: str) -> ExplainedCandidate:
+        """What was decided about a candidate, by which evidence, and what it is missing."""
+        return ExplainedCandidate._from(self._native.explain_candidate(id))
 
     def dream_status(self) -> DreamStatus:
         """Whether the space dreams, when next, and what was last."""

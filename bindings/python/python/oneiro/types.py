@@ -26,6 +26,7 @@ __all__ = [
     "ConfidenceExplained",
     "ConfidencePart",
     "Conversation",
+    "CountedEvidence",
     "Deleted",
     "Dream",
     "DreamCandidate",
@@ -35,11 +36,14 @@ __all__ = [
     "DreamEvidence",
     "DreamFinding",
     "DreamInputs",
+    "DreamLine",
     "DreamNote",
+    "DreamPromotion",
     "DreamRun",
     "DreamStatus",
     "DreamThresholds",
     "Expanded",
+    "ExplainedCandidate",
     "ExplainedLine",
     "ExplainedPack",
     "Extracted",
@@ -456,6 +460,22 @@ class Conversation:
 
 
 @dataclass(slots=True)
+class CountedEvidence:
+    """One piece of evidence for a candidate."""
+
+    #: The day.
+    date: str
+    #: What it is.
+    kind: str
+    #: The prompt or the cited words.
+    text: str | None = None
+
+    @classmethod
+    def _from(cls, native: dict[str, Any]) -> CountedEvidence:
+        return cls(**known(cls, native))
+
+
+@dataclass(slots=True)
 class Deleted:
     """The answer to a delete."""
 
@@ -486,6 +506,71 @@ class Expanded:
     def _from(cls, native: dict[str, Any]) -> Expanded:
         if native.get("messages") is not None:
             native["messages"] = [message_from(one) for one in native["messages"]]
+        return cls(**known(cls, native))
+
+
+@dataclass(slots=True)
+class ExplainedCandidate:
+    """A candidate with what its last decision rests on."""
+
+    #: Its id.
+    id: str
+    #: The memory that states it.
+    memory_id: str
+    #: What it states.
+    claim: str
+    #: What it is about.
+    kind: str
+    #: Its concepts, as they were when it was staged.
+    tags: list[str]
+    #: Its evidence.
+    evidence: DreamEvidence
+    #: The parts of its score.
+    parts: ScoreParts
+    #: Its score, calibrated so that the documented minimum of the preset reaches the threshold.
+    score: float
+    #: What was decided last.
+    decision: str
+    #: Why.
+    reason: str
+    #: When that was decided.
+    decided_at: datetime
+    #: The dream that decided it.
+    dream_id: str
+    #: When it was staged.
+    staged_at: datetime
+    #: The name of the thresholds that it was measured by last.
+    preset: str
+    #: Those thresholds.
+    thresholds: DreamThresholds
+    #: The project it belongs to.
+    project: str | None = None
+    #: The person or thing it is about.
+    subject: str | None = None
+    #: The gate that it did not pass.
+    gate: str | None = None
+    #: When it was first promoted.
+    promoted_at: datetime | None = None
+    #: What promoted it, if it is promoted.
+    promotion: DreamPromotion | None = None
+    #: The evidence for its memory, oldest first. The first statement made the claim, and does not
+    #: count. Evidence of candidates that say the same is not listed.
+    counted: list[CountedEvidence] = field(default_factory=list)
+    #: Its line in a note, if it stands in one.
+    line: DreamLine | None = None
+
+    @classmethod
+    def _from(cls, native: dict[str, Any]) -> ExplainedCandidate:
+        moments(native, ["decided_at", "staged_at", "promoted_at"])
+        native["evidence"] = DreamEvidence._from(native["evidence"])
+        native["parts"] = ScoreParts._from(native["parts"])
+        native["thresholds"] = DreamThresholds._from(native["thresholds"])
+        if native.get("promotion") is not None:
+            native["promotion"] = DreamPromotion._from(native["promotion"])
+        if native.get("counted") is not None:
+            native["counted"] = [CountedEvidence._from(one) for one in native["counted"]]
+        if native.get("line") is not None:
+            native["line"] = DreamLine._from(native["line"])
         return cls(**known(cls, native))
 
 
@@ -802,6 +887,20 @@ class DreamInputs:
 
 
 @dataclass(slots=True)
+class DreamLine:
+    """The line that a dream wrote into a note."""
+
+    #: The note.
+    note: str
+    #: What it says there.
+    text: str
+
+    @classmethod
+    def _from(cls, native: dict[str, Any]) -> DreamLine:
+        return cls(**known(cls, native))
+
+
+@dataclass(slots=True)
 class DreamNote:
     """A note that a dream keeps."""
 
@@ -816,6 +915,31 @@ class DreamNote:
 
     @classmethod
     def _from(cls, native: dict[str, Any]) -> DreamNote:
+        return cls(**known(cls, native))
+
+
+@dataclass(slots=True)
+class DreamPromotion:
+    """The decision that promoted a candidate."""
+
+    #: The dream.
+    dream_id: str
+    #: When.
+    at: datetime
+    #: Why.
+    reason: str
+    #: Its score at that time.
+    score: float
+    #: The parts of that score.
+    parts: ScoreParts
+    #: The evidence at that time.
+    evidence: DreamEvidence
+
+    @classmethod
+    def _from(cls, native: dict[str, Any]) -> DreamPromotion:
+        moments(native, ["at"])
+        native["parts"] = ScoreParts._from(native["parts"])
+        native["evidence"] = DreamEvidence._from(native["evidence"])
         return cls(**known(cls, native))
 
 
