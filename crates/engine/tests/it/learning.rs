@@ -87,6 +87,8 @@ on_both_backends! {
         let before = contents(&oneiro, MemoryStatus::Active);
         assert_eq!(before.len(), said.len(), "{before:?}");
         let ended = ["I quit fencing, it was too much.", "We no longer use Slack.", "My car is a Kia now.", "Ich spiele keine Geige mehr.", "Ya no trabajo en Iberia."];
+        // Ten own statements a day are believed at once.
+        oneiro.clock.set(2 * 86_400);
         append(&oneiro, "chat", &ended.map(user));
         learn(&oneiro);
         let active = contents(&oneiro, MemoryStatus::Active);

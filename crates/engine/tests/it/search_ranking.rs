@@ -86,19 +86,6 @@ on_both_backends! {
         assert_first(&oneiro, "What is the day rate for Calder?", 5);
     }
 
-    fn a_short_choice_is_above_the_request_that_names_its_subject(space) {
-        let oneiro = open(space);
-        chat(&oneiro, "garden", &[
-            ("user", "we have to settle on the fence of the garden and the gate this week"),
-            ("assistant", "Larch lasts twenty years untreated and costs 38 a metre; spruce is half of \
-                           that and has to be painted every third year."),
-            ("user", "larch it is, I will not paint anything"),
-            ("assistant", "Ordered."),
-        ]);
-        chat(&oneiro, "other", &[("user", "the green one it is"), ("assistant", "Fine.")]);
-        assert_first(&oneiro, "which wood did we choose for the garden fence?", 3);
-    }
-
     fn a_new_value_is_above_the_old_one_though_it_does_not_name_what_it_is_of(space) {
         let oneiro = open(space);
         chat(&oneiro, "pods", &[
