@@ -108,21 +108,21 @@ fn at_noon(day: i64) -> Timestamp {
     Timestamp::from_micros(NOW.micros() + day * 86_400_000_000)
 }
 
-fn by(who: &str, text: &str) -> Value {
+pub fn by(who: &str, text: &str) -> Value {
     json!({"role": "user", "name": who, "content": text})
 }
 
-fn pack(oneiro: &Fixed, prompt: &str) -> String {
+pub fn pack(oneiro: &Oneiro, prompt: &str) -> String {
     let request = PackRequest { client: Some("month".into()), ..PackRequest::new(prompt) };
     oneiro.packs().make(&request).unwrap().text
 }
 
-fn memories(oneiro: &Oneiro, status: MemoryStatus) -> Vec<Memory> {
+pub fn memories(oneiro: &Oneiro, status: MemoryStatus) -> Vec<Memory> {
     let request = ListMemories { status: Some(status), limit: 500, ..ListMemories::default() };
     oneiro.memories().list(&request).unwrap().items
 }
 
-fn reaches_a_message(why: &Why) -> bool {
+pub fn reaches_a_message(why: &Why) -> bool {
     why.kind == WhyKind::Message || why.children.iter().any(reaches_a_message)
 }
 

@@ -1,10 +1,10 @@
 //! Scripted months in several languages, with defaults, no model and no review: what is believed is true,
 //! what is asked for is in the pack, and what was taken back is not. The tables are in the test kit.
 
+use crate::learning_month::{by, memories, pack, reaches_a_message};
 use crate::support::{Fixed, NOW, begin, id, open};
 use oneiro::{
-    ExtractRequest, ListMemories, Memory, MemoryStatus, NewMessage, Oneiro, PackRequest, Timestamp,
-    Why, WhyKind, WhyRequest,
+    ExtractRequest, Memory, MemoryStatus, NewMessage, PackRequest, Timestamp, WhyRequest,
 };
 use oneiro_testkit::months::{
     Correction, Event, EventKind, Month, corrections, months, unrelated_prompts,
@@ -28,10 +28,6 @@ fn append(oneiro: &Fixed, session: &str, day: i64, messages: &[Value]) {
     oneiro.messages().append(&id(session), messages.collect()).unwrap();
 }
 
-fn by(who: &str, text: &str) -> Value {
-    json!({"role": "user", "name": who, "content": text})
-}
-
 fn answer(text: &str) -> Value {
     json!({"role": "assistant", "content": text})
 }
@@ -47,20 +43,6 @@ fn messages_of(event: &Event) -> Vec<Value> {
         EventKind::Assistant => vec![answer(&event.said)],
         _ => vec![by(event.who, &event.said), answer("OK.")],
     }
-}
-
-fn pack(oneiro: &Oneiro, prompt: &str) -> String {
-    let request = PackRequest { client: Some("month".into()), ..PackRequest::new(prompt) };
-    oneiro.packs().make(&request).unwrap().text
-}
-
-fn memories(oneiro: &Oneiro, status: MemoryStatus) -> Vec<Memory> {
-    let request = ListMemories { status: Some(status), limit: 500, ..ListMemories::default() };
-    oneiro.memories().list(&request).unwrap().items
-}
-
-fn reaches_a_message(why: &Why) -> bool {
-    why.kind == WhyKind::Message || why.children.iter().any(reaches_a_message)
 }
 
 /// Whether a text still tells the old value other than in the words that take it back.
