@@ -106,7 +106,15 @@ impl Statement {
         let is_about = match self.change {
             Change::None => false,
             Change::Certain => is_half_but_names || is_several,
-            Change::Maybe => is_several || (is_half || is_half_but_names) && is_same_end,
+            Change::Maybe => {
+                // "No worries, Jon!" names Jon and is about nothing. In German every noun has a capital.
+                let has_common_word = self.is_german
+                    || self.has_number
+                    || self.topics.iter().any(|own| {
+                        !own.is_value && older.topics.iter().any(|other| is_same(own, other))
+                    });
+                has_common_word && (is_several || (is_half || is_half_but_names) && is_same_end)
+            }
         };
         let is_of_object = self.changed.is_empty() || older.has_topic(&self.changed);
         // "It's not the nurse's fault" tells no value.
@@ -320,6 +328,9 @@ mod tests {
             ("Lotte and Finn are my kids.", "Finn quit handball."),
             ("I run a bakery in Flensburg.", "Rent went up, 1,990 for the bakery now."),
             ("My sister lives in Leeds.", "I moved to Bath."),
+            ("Jon teaches dance in Porto.", "No worries, Jon!"),
+            ("I love dance.", "Don't forget your passion for dance."),
+            ("My dream is a studio.", "I won't quit on my dream of a studio."),
         ] {
             assert!(!replaces(newer, older), "{newer}: {older}: {:?}", Statement::read(newer));
         }

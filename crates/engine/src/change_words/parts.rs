@@ -81,6 +81,18 @@ pub(super) fn cancelled(text: &str, words: &[EchoToken], topics: &[Topic]) -> Ve
     cancelled
 }
 
+/// Words before a phrase among which a denial takes it back: "I won't quit", "don't forget".
+const DENIED_WORDS: usize = 3;
+
+/// Words of a denial; "don't" and "won't" are two words each.
+const DENIALS: [&str; 9] = ["t", "not", "never", "no", "nicht", "nie", "niemals", "nunca", "jamas"];
+
+/// Whether what begins at a word is denied.
+pub(super) fn is_denied(words: &[EchoToken], at: usize) -> bool {
+    let before = words.get(at.saturating_sub(DENIED_WORDS)..at).unwrap_or_default();
+    before.iter().any(|word| DENIALS.contains(&word.word.as_str()))
+}
+
 /// What a statement says has ended: "I sold the Fiat", "Hilde left".
 pub(super) fn ended<'t>(text: &str, words: &[EchoToken], topics: &'t [Topic]) -> Vec<&'t Topic> {
     let mut ended: Vec<&Topic> = Vec::new();
@@ -89,10 +101,10 @@ pub(super) fn ended<'t>(text: &str, words: &[EchoToken], topics: &'t [Topic]) ->
         let wanted = inside.filter(|topic| topic.is_capitalised || !names_only);
         ended.extend(wanted);
     };
-    for found in places("ends", words) {
+    for found in places("ends", words).filter(|found| !is_denied(words, found.start)) {
         add(forwards(text, words, found.end, ENDED_WORDS), false);
     }
-    for found in places("ends a name", words) {
+    for found in places("ends a name", words).filter(|found| !is_denied(words, found.start)) {
         add(forwards(text, words, found.end, ENDED_NAME_WORDS), true);
     }
     // "We switched the shop from MySQL to Postgres"

@@ -2,7 +2,7 @@
 
 use super::lists::{CHANGE_WORDS, SAME_MARK, SAME_SECTIONS, is_of, places};
 use super::parts::{
-    backwards, byte_range, cancelled, changed, ended, is_break, is_conjunction, replaced,
+    backwards, byte_range, cancelled, changed, ended, is_break, is_conjunction, is_denied, replaced,
 };
 use super::plans::begins_on_date;
 use crate::echo::{EchoToken, tokens};
@@ -127,7 +127,7 @@ impl Statement {
         add_same(text, &words, &mut topics);
         let is_certain = has("changed")
             || has("value changed")
-            || has("ends")
+            || places("ends", &words).any(|found| !is_denied(&words, found.start))
             || ARROWS.iter().any(|arrow| text.contains(arrow));
         let change = if is_certain {
             Change::Certain
