@@ -11,7 +11,7 @@ use oneiro::{Embedder, ErrorKind, Llm, Oneiro, Options, Prompts, SpaceUse, Targe
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// How long background work after a command may take. Unnoticed by whoever typed the command.
+/// How long background work after a command may take. Nobody at the terminal notices it.
 const SLICE_AFTER_COMMAND: Duration = Duration::from_millis(20);
 
 /// How long a write of that work waits for other writers.

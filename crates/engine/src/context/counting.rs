@@ -95,7 +95,7 @@ fn is_refused_write(error: &Error) -> bool {
 
 impl Oneiro {
     /// Stores the token counts of a session's messages, except for a short tail. What cannot be
-    /// stored, in a store that is busy, full or read-only, is counted by whoever needs it.
+    /// stored, in a store that is busy, full or read-only, is counted when it is needed.
     pub(super) fn count_session(&self, session: (i64, &SessionId)) -> Result<()> {
         let mut changed = 0;
         while changed < RETRIES_MAX {
